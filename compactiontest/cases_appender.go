@@ -96,7 +96,7 @@ func appending(f func(p *innerPlay, a recordAppender)) func(context.Context, ses
 	return func(ctx context.Context, service session.Service) error {
 		a, ok := service.(recordAppender)
 		if !ok {
-			return fmt.Errorf("%w: AppendRecord", ErrNotOffered)
+			return fmt.Errorf("%w: AppendRecord", errNotOffered)
 		}
 		return playingInner(func(p *innerPlay) { f(p, a) })(ctx, service)
 	}

@@ -37,7 +37,7 @@ func leasing(f func(p *innerPlay, l leaser)) func(context.Context, session.Servi
 	return func(ctx context.Context, service session.Service) error {
 		l, ok := service.(leaser)
 		if !ok {
-			return fmt.Errorf("%w: Lease", ErrNotOffered)
+			return fmt.Errorf("%w: Lease", errNotOffered)
 		}
 		return playingInner(func(p *innerPlay) { f(p, l) })(ctx, service)
 	}

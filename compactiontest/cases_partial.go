@@ -146,7 +146,7 @@ func partialCases() []Case {
 func loading(f func(p *innerPlay)) func(context.Context, session.Service) error {
 	return func(ctx context.Context, service session.Service) error {
 		if _, ok := service.(partialService); !ok {
-			return fmt.Errorf("%w: GetActive", ErrNotOffered)
+			return fmt.Errorf("%w: GetActive", errNotOffered)
 		}
 		return playingInner(f)(ctx, service)
 	}

@@ -1,4 +1,7 @@
 package compactiontest
 
 // What the tests outside of the package look at.
-var InnerCases = innerCases
+var (
+	InnerCases    = innerCases
+	ErrNotOffered = errNotOffered
+)

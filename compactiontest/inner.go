@@ -14,9 +14,9 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// ErrNotOffered is returned by a case of [RunInner] if the service does not implement the
+// errNotOffered is returned by a case of [RunInner] if the service does not implement the
 // interface under test.
-var ErrNotOffered = errors.New("the service does not implement the interface under test")
+var errNotOffered = errors.New("the service does not implement the interface under test")
 
 // These are the optional interfaces of inner services as package compaction declares them.
 type (

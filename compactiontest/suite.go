@@ -74,7 +74,7 @@ func run(t *testing.T, cases []Case, open func(t *testing.T) session.Service) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			switch err := c.Check(t.Context(), open(t)); {
-			case errors.Is(err, ErrNotShown), errors.Is(err, ErrNotOffered):
+			case errors.Is(err, ErrNotShown), errors.Is(err, errNotOffered):
 				t.Skip(err)
 			case err != nil:
 				t.Errorf("%v\n\n%s", err, c.Explain)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -140,7 +140,7 @@ func table(events session.Events) string {
 		switch {
 		case compaction.IsCompactionEvent(ev):
 			id, invocation = "r1", "its own"
-		case filtered.IsStandIn(ev):
+		case view.IsStandIn(ev):
 			id = "stand-in"
 		case len(id) > 8:
 			id, invocation = "r1", "its own"

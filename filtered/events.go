@@ -32,13 +32,9 @@ func (e *FilteredEvents) At(i int) *session.Event { return (*view.Snapshot)(e).A
 // Project returns the view of a whole history, given in the order in which the backend returns it.
 //
 // Project is pure and accepts any input. The result holds the given events themselves, not copies,
-// plus two kinds of new events: summaries, and stand-ins for responses that never came (see
-// [IsStandIn]). It leaves out nil events and all records. A record that cannot be read hides
-// nothing. If no event has to be hidden, added or moved, the result is the input slice itself, so
-// callers must not change its elements.
+// plus two kinds of new events: summaries, and stand-ins. A stand-in is an error response directly after a
+// call that was interrupted, because model providers refuse a prompt in which a call has no response. Neither
+// is stored, and neither may be appended to a session. Project leaves out nil events and all records. A record
+// that cannot be read hides nothing. If no event has to be hidden, added or moved, the result is the input
+// slice itself, so callers must not change its elements.
 func Project(events []*session.Event) []*session.Event { return view.Project(events) }
-
-// IsStandIn reports whether an event of a view is a stand-in: an error response that the view shows
-// directly after an interrupted call, because model providers refuse a prompt in which a call has no
-// response. A stand-in is not stored and must not be appended to a session.
-func IsStandIn(ev *session.Event) bool { return view.IsStandIn(ev) }

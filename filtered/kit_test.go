@@ -8,7 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // turns returns a history of n turns, two events each.
@@ -28,6 +28,6 @@ func ids(shown []*session.Event) string { return strings.Join(ct.IDs(shown), " "
 // same compares views: stored events by pointer, summaries and stand-ins by what they hold.
 func same(a, b []*session.Event) bool {
 	return slices.EqualFunc(a, b, func(a, b *session.Event) bool {
-		return a == b || a != nil && b != nil && (a.InvocationID == "compaction-"+a.ID || filtered.IsStandIn(a)) && reflect.DeepEqual(a, b)
+		return a == b || a != nil && b != nil && (a.InvocationID == "compaction-"+a.ID || view.IsStandIn(a)) && reflect.DeepEqual(a, b)
 	})
 }

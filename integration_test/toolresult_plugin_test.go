@@ -122,7 +122,7 @@ func (b *backReader) answer(req *model.LLMRequest) *model.LLMResponse {
 
 // piece takes in an answer of read_result and asks for the next one.
 func (b *backReader) piece(next *genai.Content, answer map[string]any) {
-	ref, _ := answer[toolresult.RefKey].(string)
+	ref, _ := answer["ref_id"].(string)
 	content, ok := answer["content"].(string)
 	if !ok || b.read[ref] == nil {
 		b.t.Errorf("read_result answers %s", canonical(answer))

@@ -97,7 +97,7 @@ func turnOff[T int | float64 | bool](r *resolver, key string, v *Value[T], enabl
 		refuse(r, key, *v, because+", so it would have no effect: remove one of them")
 		return
 	default:
-		r.note(NoteDead, "%s is %v (%s), without effect: %s.", key, v.Value, v.Origin(), because)
+		r.note("%s is %v (%s), without effect: %s.", key, v.Value, v.Origin(), because)
 	}
 	*v = Value[T]{off, enabled.Source, enabled.Name}
 }
@@ -120,7 +120,7 @@ func (r *resolver) limits() {
 	}
 	s.Unpriced = find(r, "agent.unpriced", func(v *Values) *string { return v.Unpriced }, unpriced, reason)
 	if s.Unpriced.Source == FromDefault && s.Unpriced.Value == as && known {
-		r.note(noteUnpriced, "%s has no price: it is charged as %s. Set agent.unpriced to choose otherwise, or give its price.", s.Model.Value, as)
+		r.note("%s has no price: it is charged as %s. Set agent.unpriced to choose otherwise, or give its price.", s.Model.Value, as)
 	}
 	r.requireCeiling()
 	r.orderCeilings()
@@ -152,7 +152,7 @@ func (r *resolver) orderCeilings() {
 		refuse(r, "agent.max_turn_cost_usd", turn, fmt.Sprintf("agent.max_session_cost_usd is %v (%s), so it would never be reached: lower it, or raise the other", session.Value, session.Origin()))
 		return
 	}
-	r.note(NoteDead, "agent.max_turn_cost_usd is %v (%s), which is never reached: agent.max_session_cost_usd is %v (%s).", turn.Value, turn.Origin(), session.Value, session.Origin())
+	r.note("agent.max_turn_cost_usd is %v (%s), which is never reached: agent.max_session_cost_usd is %v (%s).", turn.Value, turn.Origin(), session.Value, session.Origin())
 }
 
 // requirePrices reports ceilings in USD over models without a price.
@@ -185,7 +185,7 @@ func (r *resolver) requirePrices() {
 		case ceiling.Source.explicit() && !s.Unpriced.Source.explicit(): // who sets a ceiling relies on it
 			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price: give its price (--price in a chat, the registry in an app), set agent.unpriced to the name of a model at whose price it is charged, or to warn if the ceiling is for other models", model))
 		default:
-			r.note(noteUnpriced, "%s is %v (%s), which cannot hold: %s has no price. Set agent.unpriced to the name of a model at whose price it is charged.", key, ceiling.Value, ceiling.Origin(), model)
+			r.note("%s is %v (%s), which cannot hold: %s has no price. Set agent.unpriced to the name of a model at whose price it is charged.", key, ceiling.Value, ceiling.Origin(), model)
 		}
 	}
 }

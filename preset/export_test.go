@@ -1,14 +1,6 @@
 package preset
 
 // What the tests outside of the package look at.
-const (
-	NoteRetired   = noteRetired
-	NoteRetiring  = noteRetiring
-	NoteSmallTier = noteSmallTier
-	NoteUnknown   = noteUnknown
-	NoteUnpriced  = noteUnpriced
-)
-
 type Thresholds = thresholds
 
 var (

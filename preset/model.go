@@ -94,14 +94,14 @@ func (r *resolver) replaceRetired(key string, v *Value[string]) {
 	of, over, known := r.retirement(v.Value)
 	switch {
 	case over && r.ofApp(*v):
-		r.note(noteRetired, "%s is %s (%s), which its provider turned off on %s. It stays, because the app has chosen it: if calls fail, change the app to %s.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note("%s is %s (%s), which its provider turned off on %s. It stays, because the app has chosen it: if calls fail, change the app to %s.", key, v.Value, v.Origin(), of.Day, of.Instead)
 	case known && r.ofApp(*v):
-		r.note(noteRetiring, "%s is %s (%s), which its provider will turn off on %s: change the app to %s by then.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note("%s is %s (%s), which its provider will turn off on %s: change the app to %s by then.", key, v.Value, v.Origin(), of.Day, of.Instead)
 	case over:
-		r.note(noteRetired, "%s is %s (%s), which was turned off on %s: %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note("%s is %s (%s), which was turned off on %s: %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
 		v.Value = of.Instead
 	case known:
-		r.note(noteRetiring, "%s is %s (%s), which will be turned off on %s. From then on %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
+		r.note("%s is %s (%s), which will be turned off on %s. From then on %s is used instead.", key, v.Value, v.Origin(), of.Day, of.Instead)
 	}
 }
 
@@ -118,7 +118,7 @@ func (r *resolver) describeModel() {
 	if !sure {
 		assumed = fmt.Sprintf(", and a context window of %d tokens is assumed", window)
 	}
-	r.note(noteUnknown, "agent.model is %s (%s), whose tier is not known: the thresholds of models without a tier are used instead, %v and %v%s.",
+	r.note("agent.model is %s (%s), whose tier is not known: the thresholds of models without a tier are used instead, %v and %v%s.",
 		s.Model.Value, s.Model.Origin(), unclassified.Compact, unclassified.Block, assumed)
 }
 
@@ -140,10 +140,10 @@ func (r *resolver) chooseSmallModel() {
 	}
 	r.replaceRetired("agent.agentic_small_model", &s.SmallModel)
 	if s.SmallModel.Value == s.Model.Value && s.SmallModel.Source == FromDefault {
-		r.note(NoteSameModel, "No small model of the provider of %s is known: agentic tools use %s itself. Set agent.agentic_small_model to save money.", s.Model.Value, s.Model.Value)
+		r.note("No small model of the provider of %s is known: agentic tools use %s itself. Set agent.agentic_small_model to save money.", s.Model.Value, s.Model.Value)
 	}
 }
 
-func (r *resolver) note(kind NoteKind, format string, args ...any) {
-	r.settings.Notes = append(r.settings.Notes, Note{kind, fmt.Sprintf(format, args...)})
+func (r *resolver) note(format string, args ...any) {
+	r.settings.Notes = append(r.settings.Notes, fmt.Sprintf(format, args...))
 }

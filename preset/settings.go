@@ -45,28 +45,9 @@ type Settings struct {
 	Watchdog          Value[watchdog.Mode]
 	SmallTierParent   Value[SmallTier]
 
-	// Notes are what an operator should know before the first turn.
-	Notes []Note
-}
-
-// NoteKind says what a note is about.
-type NoteKind string
-
-// The kinds of notes.
-const (
-	noteSmallTier NoteKind = "small-tier parent" // the text is wrapped at 78 columns
-	noteUnknown   NoteKind = "unknown model"
-	noteRetired   NoteKind = "retired model"
-	noteRetiring  NoteKind = "model to be retired"
-	noteUnpriced  NoteKind = "unpriced model"
-	NoteSameModel NoteKind = "no small model"
-	NoteDead      NoteKind = "value without effect"
-)
-
-// Note is something that an operator should know.
-type Note struct {
-	Kind NoteKind
-	Text string
+	// Notes are what an operator should know before the first turn, each a sentence or more: a model that is unknown,
+	// without a price or to be retired, a value without effect. That of the small-tier guard is wrapped at 78 columns.
+	Notes []string
 }
 
 // Line is one resolved value as text.
@@ -119,7 +100,7 @@ func (s *Settings) Explain() string {
 		fmt.Fprintln(&out, l)
 	}
 	for _, n := range s.Notes {
-		fmt.Fprintf(&out, "\n%s\n", wrap(n.Text, explainColumns))
+		fmt.Fprintf(&out, "\n%s\n", wrap(n, explainColumns))
 	}
 	return out.String()
 }

@@ -46,5 +46,5 @@ func (r *resolver) guardSmallTier() {
 		r.problems = append(r.problems, &SmallTierError{s.Model.Value, text})
 		return
 	}
-	s.Notes = append(s.Notes, Note{noteSmallTier, text})
+	s.Notes = append(s.Notes, text)
 }

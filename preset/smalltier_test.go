@@ -50,8 +50,8 @@ func TestTheSmallTierGuard(t *testing.T) {
 			}
 			got := ""
 			for _, n := range s.Notes {
-				if n.Kind == preset.NoteSmallTier {
-					got = n.Text
+				if strings.HasPrefix(n, "longsession: small-tier parent: ") {
+					got = n
 				}
 			}
 			if row.notes != (got != "") || row.notes && got != notice {
@@ -65,15 +65,15 @@ func TestTheSmallTierGuard(t *testing.T) {
 func TestTheSmallTierTextSuggestsTheTasksTier(t *testing.T) {
 	t.Parallel()
 	s := resolve(t, preset.In{Flag: given(t, "session.task_class=chat", "agent.model=claude-haiku-4-5")})
-	if len(s.Notes) != 1 || !strings.Contains(strings.Join(strings.Fields(s.Notes[0].Text), " "), "--model claude-sonnet-4-6 --agentic-small-model claude-haiku-4-5") {
+	if len(s.Notes) != 1 || !strings.Contains(strings.Join(strings.Fields(s.Notes[0]), " "), "--model claude-sonnet-4-6 --agentic-small-model claude-haiku-4-5") {
 		t.Errorf("notes %v", s.Notes)
 	}
 	// For other providers no model is known that could be suggested.
 	s = resolve(t, preset.In{Flag: given(t, "agent.model=gpt-4o-mini")})
-	if len(s.Notes) != 1 || !strings.Contains(strings.Join(strings.Fields(s.Notes[0].Text), " "), "model for the parent. Pass --small-tier-parent=allow") {
+	if len(s.Notes) != 1 || !strings.Contains(strings.Join(strings.Fields(s.Notes[0]), " "), "model for the parent. Pass --small-tier-parent=allow") {
 		t.Errorf("notes %v", s.Notes)
 	}
-	for line := range strings.Lines(s.Notes[0].Text + "\n" + notice) {
+	for line := range strings.Lines(s.Notes[0] + "\n" + notice) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 78 {
 			t.Errorf("%d columns: %s", n, line)
 		}

@@ -32,11 +32,6 @@ type AltKey struct {
 	Micros       int64
 }
 
-// AltKeyOf returns the event's alternative key.
-func AltKeyOf(ev *session.Event) AltKey {
-	return AltKey{Normalize(ev.InvocationID), Normalize(ev.Author), micros(ev.Timestamp)}
-}
-
 // AltKey returns the alternative key of the event that the reference names.
 func (r Ref) AltKey() AltKey { return AltKey{r.InvocationID, r.Author, micros(r.Timestamp)} }
 
@@ -136,7 +131,7 @@ func (x *Index) indexAltKeys() {
 		if ev == nil || Is(ev) {
 			continue
 		}
-		key := AltKeyOf(ev)
+		key := RefTo(ev).AltKey()
 		if _, taken := x.byAltKey[key]; taken {
 			x.byAltKey[key] = ambiguous
 		} else {

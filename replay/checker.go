@@ -7,40 +7,27 @@ import (
 
 // Checker is what a test demands of a [Report]. The zero value demands what every policy must keep:
 //
-//   - [RulePairs]: no prompt has a call without its response, or a response without its call.
-//   - [RuleView]: every view is well-formed, and each event that it hides is part of a summary.
-//   - [RuleCalls]: the model is not called more often than without compaction.
-//   - [RuleLimit]: no prompt is over the limit without need (see [Overlong.Needless]).
-//   - [RuleFacts]: every fact of Options.Facts survives.
+//   - "pairs": no prompt has a call without its response, or a response without its call.
+//   - "view": every view is well-formed, and each event that it hides is part of a summary.
+//   - "calls": the model is not called more often than without compaction.
+//   - "limit": no prompt is over the limit without need (see [Overlong.Needless]).
+//   - "facts": every fact of Options.Facts survives.
 type Checker struct {
 	// MinKept is the smallest share of the recording's questions, in percent from 0 to 100, whose
-	// answer must be in the last prompt ([RuleQuestions]). Zero demands none. Questions that the
+	// answer must be in the last prompt (rule "questions"). Zero demands none. Questions that the
 	// whole history does not answer either do not count.
 	MinKept float64
-	// MinSaved is the smallest Report.SavedPercent ([RuleSavings]). Zero demands nothing.
+	// MinSaved is the smallest Report.SavedPercent (rule "savings"). Zero demands nothing.
 	MinSaved float64
-	// AllowOverlong drops RuleLimit, for a policy without a token trigger: nothing keeps its
+	// AllowOverlong drops the rule "limit", for a policy without a token trigger: nothing keeps its
 	// prompts below the limit.
 	AllowOverlong bool
 }
 
-// Rule names a demand of a [Checker].
-type Rule string
-
-// The rules, in the order in which a [Checker] applies them.
-const (
-	RulePairs     Rule = "pairs"
-	RuleView      Rule = "view"
-	RuleCalls     Rule = "calls"
-	RuleLimit     Rule = "limit"
-	RuleFacts     Rule = "facts"
-	RuleQuestions Rule = "questions"
-	RuleSavings   Rule = "savings"
-)
-
 // Failure is one demand that a report does not meet.
 type Failure struct {
-	Rule Rule
+	// Rule is the demand: one of "pairs", "view", "calls", "limit", "facts", "questions" and "savings", see [Checker].
+	Rule string
 	// Text is what was found, in one line.
 	Text string
 }
@@ -66,38 +53,38 @@ func (e *CheckError) Error() string {
 // Check returns nil if r meets every demand, and a [*CheckError] otherwise. It does not change r.
 func (k Checker) Check(r *Report) error {
 	e := &CheckError{Conversation: r.ID, Policy: r.Policy}
-	fail := func(rule Rule, format string, args ...any) {
+	fail := func(rule, format string, args ...any) {
 		e.Failures = append(e.Failures, Failure{rule, fmt.Sprintf(format, args...)})
 	}
 	if r.Orphans > 0 {
-		fail(RulePairs, "prompts have %d calls or responses without the other side", r.Orphans)
+		fail("pairs", "prompts have %d calls or responses without the other side", r.Orphans)
 	}
 	for _, problem := range r.Problems {
-		fail(RuleView, "%s", problem)
+		fail("view", "%s", problem)
 	}
 	if more := r.Hidden - len(r.Problems); more > 0 {
-		fail(RuleView, "%d more violations", more)
+		fail("view", "%d more violations", more)
 	}
 	if extra := r.With.ModelCalls - r.Without.ModelCalls; extra > 0 {
-		fail(RuleCalls, "the model was called %d times more than without compaction", extra)
+		fail("calls", "the model was called %d times more than without compaction", extra)
 	}
 	for _, o := range r.Over {
 		if o.Needless() && !k.AllowOverlong {
-			fail(RuleLimit, "the prompt of call %d in turn %d has %d tokens, over the limit of %d, although only %d must stay raw",
+			fail("limit", "the prompt of call %d in turn %d has %d tokens, over the limit of %d, although only %d must stay raw",
 				o.Call, o.Turn, o.Tokens, r.Limit, o.KeptTokens)
 		}
 	}
 	for _, fact := range r.Lost {
-		fail(RuleFacts, "%q is in no message and in no summary at the end", fact)
+		fail("facts", "%q is in no message and in no summary at the end", fact)
 	}
 	if f := r.Facts; f != nil && f.Questions > 0 {
 		if kept := 100 * float64(f.Kept) / float64(f.Questions); kept < min(k.MinKept, 100) {
-			fail(RuleQuestions, "the last prompt answers %d of %d questions (%.1f%%, want %.1f%%); the first that it does not: %q",
+			fail("questions", "the last prompt answers %d of %d questions (%.1f%%, want %.1f%%); the first that it does not: %q",
 				f.Kept, f.Questions, kept, k.MinKept, r.Unanswered[0])
 		}
 	}
 	if k.MinSaved != 0 && r.SavedPercent < k.MinSaved {
-		fail(RuleSavings, "the policy saved %.1f%% of the prompt tokens, want %.1f%%", r.SavedPercent, k.MinSaved)
+		fail("savings", "the policy saved %.1f%% of the prompt tokens, want %.1f%%", r.SavedPercent, k.MinSaved)
 	}
 	if len(e.Failures) == 0 {
 		return nil

@@ -23,7 +23,7 @@ func TestEachRuleFindsItsFailure(t *testing.T) {
 	good := replay.Report{ID: "c", Policy: "p", Without: sent, With: sent, Limit: 1_000}
 	facts := &replay.Facts{Questions: 4, Kept: 3}
 	for _, x := range []struct {
-		rule    replay.Rule
+		rule    string
 		checker replay.Checker
 		spoil   func(*replay.Report)
 		text    string
@@ -35,15 +35,15 @@ func TestEachRuleFindsItsFailure(t *testing.T) {
 		{checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Over = []replay.Overlong{{Unavoidable: true}, {Unforeseen: true}} }},
 		{checker: replay.Checker{AllowOverlong: true}, spoil: func(r *replay.Report) { r.Over = []replay.Overlong{{Tokens: 1_001}} }},
 		{checker: replay.Checker{MinSaved: 50}, spoil: func(r *replay.Report) { r.SavedPercent = 50 }},
-		{rule: replay.RulePairs, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Orphans = 2 }, text: "2 calls or responses"},
-		{rule: replay.RuleView, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Hidden, r.Problems = 1, []string{"event e7 is gone"} }, text: "event e7 is gone"},
-		{rule: replay.RuleCalls, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.With.ModelCalls = 5 }, text: "2 times more"},
-		{rule: replay.RuleLimit, checker: replay.Checker{}, spoil: func(r *replay.Report) {
+		{rule: "pairs", checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Orphans = 2 }, text: "2 calls or responses"},
+		{rule: "view", checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Hidden, r.Problems = 1, []string{"event e7 is gone"} }, text: "event e7 is gone"},
+		{rule: "calls", checker: replay.Checker{}, spoil: func(r *replay.Report) { r.With.ModelCalls = 5 }, text: "2 times more"},
+		{rule: "limit", checker: replay.Checker{}, spoil: func(r *replay.Report) {
 			r.Over = []replay.Overlong{{Call: 7, Turn: 2, Tokens: 1_001, KeptTokens: 300}}
 		}, text: "call 7 in turn 2 has 1001 tokens, over the limit of 1000, although only 300 must stay raw"},
-		{rule: replay.RuleFacts, checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Lost = []string{"XK7P2"} }, text: `"XK7P2"`},
-		{rule: replay.RuleQuestions, checker: replay.Checker{MinKept: 80}, spoil: func(r *replay.Report) { r.Facts, r.Unanswered = facts, []string{"who?"} }, text: `3 of 4 questions (75.0%, want 80.0%); the first that it does not: "who?"`},
-		{rule: replay.RuleSavings, checker: replay.Checker{MinSaved: 60}, spoil: func(r *replay.Report) { r.SavedPercent = 50 }, text: "saved 50.0% of the prompt tokens, want 60.0%"},
+		{rule: "facts", checker: replay.Checker{}, spoil: func(r *replay.Report) { r.Lost = []string{"XK7P2"} }, text: `"XK7P2"`},
+		{rule: "questions", checker: replay.Checker{MinKept: 80}, spoil: func(r *replay.Report) { r.Facts, r.Unanswered = facts, []string{"who?"} }, text: `3 of 4 questions (75.0%, want 80.0%); the first that it does not: "who?"`},
+		{rule: "savings", checker: replay.Checker{MinSaved: 60}, spoil: func(r *replay.Report) { r.SavedPercent = 50 }, text: "saved 50.0% of the prompt tokens, want 60.0%"},
 	} {
 		r := good
 		x.spoil(&r)
@@ -59,7 +59,7 @@ func TestEachRuleFindsItsFailure(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", x.rule, err, x.text)
 			continue
 		}
-		if want := "conversation c, policy \"p\":\n  " + string(x.rule) + ": "; !strings.HasPrefix(err.Error(), want) {
+		if want := "conversation c, policy \"p\":\n  " + x.rule + ": "; !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %q, want it to begin with %q", x.rule, err, want)
 		}
 	}

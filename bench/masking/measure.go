@@ -182,7 +182,5 @@ func look(request []*content, req *model.LLMRequest) []sent {
 
 // changed reports whether the masker has replaced a response.
 func changed(before, after map[string]any) bool {
-	_, had := before[toolresult.RefKey]
-	_, has := after[toolresult.RefKey]
-	return has && !had
+	return toolresult.IsMasked(after) && !toolresult.IsMasked(before)
 }

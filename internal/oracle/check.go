@@ -128,7 +128,7 @@ func (c *checker) note(i int, ev *session.Event) {
 		}
 	}
 	if !record.Is(ev) {
-		id, place := record.Normalize(ev.ID), record.AltKeyOf(ev)
+		id, place := record.Normalize(ev.ID), record.RefTo(ev).AltKey()
 		c.named[id] = append(c.named[id], ev)
 		c.placed[place] = append(c.placed[place], ev)
 	}

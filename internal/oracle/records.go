@@ -76,7 +76,7 @@ func (h *history) find(ref record.Ref) int {
 		if ref.ID != "" && record.Normalize(ev.ID) == ref.ID {
 			named = append(named, i)
 		}
-		if record.AltKeyOf(ev) == ref.AltKey() {
+		if record.RefTo(ev).AltKey() == ref.AltKey() {
 			placed = append(placed, i)
 		}
 	}

@@ -151,7 +151,7 @@ func (p *projection) isWatched(ev *session.Event) bool {
 			return true
 		}
 	}
-	return len(p.refs) > 0 && p.refs.has(hashAltKey(record.AltKeyOf(ev)))
+	return len(p.refs) > 0 && p.refs.has(hashAltKey(record.RefTo(ev).AltKey()))
 }
 
 // holdsID reports whether a stored event has the given ID. In a long history, the hash of a new ID may

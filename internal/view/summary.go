@@ -115,7 +115,7 @@ func unframed(prose string) string { return quote.Unframe(prose, frames...) }
 // keeps.
 func (s *summary) endsAfter(ev *session.Event) bool {
 	end := record.Ref{Timestamp: s.meta.EndTimestamp}.AltKey()
-	return end.Micros > record.AltKeyOf(ev).Micros
+	return end.Micros > record.RefTo(ev).AltKey().Micros
 }
 
 // byStart compares summaries by the start of everything that they stand for, then by when they were

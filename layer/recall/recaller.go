@@ -202,7 +202,7 @@ type identity struct {
 }
 
 func identityOf(ev *session.Event) identity {
-	return identity{ev.ID, ev.InvocationID, ev.Author, record.AltKeyOf(ev).Micros}
+	return identity{ev.ID, ev.InvocationID, ev.Author, record.RefTo(ev).AltKey().Micros}
 }
 
 func request(ref compaction.SessionRef) *session.GetRequest {

@@ -89,8 +89,8 @@ func checkCut(t *testing.T, cfg toolresult.Config, response map[string]any) (out
 		return out, true
 	}
 	ref, short := toolresult.IsShortened("tool", out)
-	if want := store.ResultOf(response).Ref; cfg.Readable != (out[toolresult.RefKey] == want && cut.Ref == want) {
-		t.Errorf("reference %v, and that of the whole result is %s", out[toolresult.RefKey], want)
+	if want := store.ResultOf(response).Ref; cfg.Readable != (out["ref_id"] == want && cut.Ref == want) {
+		t.Errorf("reference %v, and that of the whole result is %s", out["ref_id"], want)
 	} else if cfg.Readable && (!short || ref != want) {
 		t.Errorf("not recognized: %.300s", data)
 	}

@@ -5,13 +5,13 @@ import "github.com/adk-go-ext/longsession/internal/notes"
 // ReadResultName is the name of the tool by which the model reads whole results.
 const ReadResultName = "read_result"
 
-// RefKey is the key of a shortened result that holds the reference of the whole result.
-const RefKey = "ref_id"
+// refKey is the key of a shortened result that holds the reference of the whole result.
+const refKey = "ref_id"
 
-// refIn returns the text that a response has under [RefKey]: a reference in a response of this package. It
+// refIn returns the text that a response has under [refKey]: a reference in a response of this package. It
 // returns "" if there is no text.
 func refIn(response map[string]any) string {
-	ref, _ := response[RefKey].(string)
+	ref, _ := response[refKey].(string)
 	return ref
 }
 

@@ -21,7 +21,7 @@ func TestToolsWhoseResultsTheAppReadsAreExempt(t *testing.T) {
 func TestOnlyNotesOfLayersAreCopied(t *testing.T) {
 	t.Parallel()
 	to := map[string]any{"kept": true}
-	copyNotes(to, map[string]any{"context_status": "[Context: 80% used]", "output": "x", RefKey: "x"})
+	copyNotes(to, map[string]any{"context_status": "[Context: 80% used]", "output": "x", refKey: "x"})
 	if want := map[string]any{"kept": true, "context_status": "[Context: 80% used]"}; !maps.Equal(to, want) {
 		t.Errorf("%v, want %v", to, want)
 	}

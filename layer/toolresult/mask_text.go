@@ -9,7 +9,7 @@ import (
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
-// A masked result has its text under maskKey and the reference of the whole result under [RefKey].
+// A masked result has its text under maskKey and the reference of the whole result under [refKey].
 const (
 	maskKey    = "result"
 	maskOpens  = "[result masked — ~"
@@ -43,7 +43,7 @@ func maskedTokens(response map[string]any) (tokens int, masked bool) {
 // newMask returns what the model sees of a masked response. text and ref are a maskText and a reference.
 // It shares the notes with the response, and no map.
 func newMask(response map[string]any, text, ref any) map[string]any {
-	mask := map[string]any{maskKey: text, RefKey: ref}
+	mask := map[string]any{maskKey: text, refKey: ref}
 	copyNotes(mask, response)
 	if hasError(response) {
 		mask[errorKey] = errorHead(response[errorKey])

@@ -73,7 +73,7 @@ func parseReadArgs(args map[string]any) (out readArgs, problem string) {
 		}
 		return n
 	}
-	out = readArgs{ref: strings.TrimSpace(str(RefKey)), offset: whole("offset"), limit: whole("limit"), field: str("field")}
+	out = readArgs{ref: strings.TrimSpace(str(refKey)), offset: whole("offset"), limit: whole("limit"), field: str("field")}
 	if text := str("grep"); len(text) > maxPattern {
 		complain("grep is longer than %d bytes: use a shorter pattern.", maxPattern)
 	} else if text != "" {

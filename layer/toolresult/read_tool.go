@@ -36,7 +36,7 @@ func (*readTool) Name() string { return ReadResultName }
 
 // Description implements tool.Tool.
 func (*readTool) Description() string {
-	return "Reads a tool result that is shown shortened. Use it when a result has a " + RefKey +
+	return "Reads a tool result that is shown shortened. Use it when a result has a " + refKey +
 		" and you need a part of it that is not shown; the tool that returned the result need not run again." +
 		" Returns the piece at offset, and next_offset for the following piece, until done is true."
 }
@@ -53,7 +53,7 @@ func readParameters(limit, most int) *genai.Schema {
 	return &genai.Schema{
 		Type: genai.TypeObject,
 		Properties: map[string]*genai.Schema{
-			RefKey:   {Type: genai.TypeString, Description: "The " + RefKey + " of the shortened result."},
+			refKey:   {Type: genai.TypeString, Description: "The " + refKey + " of the shortened result."},
 			"offset": {Type: genai.TypeInteger, Description: "Where to begin, in bytes. Default 0."},
 			"limit":  {Type: genai.TypeInteger, Description: fmt.Sprintf("How many bytes to return. Default %d, at most %d.", limit, most)},
 			"grep": {Type: genai.TypeString, Description: "Return only the lines that match this regular expression (RE2), as line:offset:text." +
@@ -61,8 +61,8 @@ func readParameters(limit, most int) *genai.Schema {
 			"lines": {Type: genai.TypeString, Description: `Return these lines, counted from 1: "120-180", "120", "120-" or, for the last 50, "-50".`},
 			"field": {Type: genai.TypeString, Description: "If the result is a JSON object: read the text of this top-level field, such as stdout, instead of the JSON."},
 		},
-		PropertyOrdering: []string{RefKey, "offset", "limit", "grep", "lines", "field"},
-		Required:         []string{RefKey},
+		PropertyOrdering: []string{refKey, "offset", "limit", "grep", "lines", "field"},
+		Required:         []string{refKey},
 	}
 }
 
@@ -135,7 +135,7 @@ func readError(text string) map[string]any { return map[string]any{errorKey: tex
 // without being stored.
 func (a answer) response(ref string) map[string]any {
 	out := map[string]any{
-		RefKey:        ref,
+		refKey:        ref,
 		"content":     a.content,
 		"offset":      int(a.offset),
 		"next_offset": int(a.next),

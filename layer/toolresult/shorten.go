@@ -99,7 +99,7 @@ func (s shortener) text(text, ref string) string {
 		head, tail := text[:boundary(text, bytes)], text[boundary(text, len(text)-bytes):]
 		marker := truncated(tokens.Estimate(head)+tokens.Estimate(tail), total, s.most, Both)
 		if ref != "" {
-			marker = fmt.Sprintf("%s; %s reads it whole, with %s %s]", strings.TrimSuffix(marker, "]"), ReadResultName, RefKey, ref)
+			marker = fmt.Sprintf("%s; %s reads it whole, with %s %s]", strings.TrimSuffix(marker, "]"), ReadResultName, refKey, ref)
 		}
 		out := head + "\n" + marker + "\n" + tail
 		if kept <= 1 || tokens.Estimate(out) <= s.most {
@@ -127,7 +127,7 @@ func (s shortener) response(from *genai.FunctionResponse) *genai.FunctionRespons
 		}
 		out.Response = map[string]any{maskKey: s.text(whole.Content, ref)}
 		if ref != "" {
-			out.Response[RefKey] = ref
+			out.Response[refKey] = ref
 		}
 		copyNotes(out.Response, from.Response)
 	}

@@ -16,7 +16,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 func cutResponse(tool string, response map[string]any, ref string, lim limits, maxTokens int) map[string]any {
 	c := cutting{tool: tool, lim: lim, ref: ref, notes: map[string]any{}, failed: callFailed(response)}
 	copyNotes(c.notes, response)
-	_, hasRef := response[RefKey]
+	_, hasRef := response[refKey]
 	c.wrap = hasRef && ref != ""
 	c.root = newBuilder(lim, c.failed).node(notes.Without(response))
 
@@ -68,7 +68,7 @@ func (c *cutting) finish(out map[string]any) map[string]any {
 		out = map[string]any{"result": out}
 	}
 	if c.ref != "" {
-		out[RefKey] = c.ref
+		out[refKey] = c.ref
 	}
 	maps.Copy(out, c.notes)
 	return out
@@ -78,7 +78,7 @@ func (c *cutting) finish(out map[string]any) map[string]any {
 func (c *cutting) least() map[string]any {
 	out := map[string]any{}
 	if c.ref != "" {
-		out[RefKey] = c.ref
+		out[refKey] = c.ref
 	}
 	with := maps.Clone(out)
 	maps.Copy(with, c.notes)

@@ -36,7 +36,7 @@ func stubOf(tool string, response map[string]any, whole store.Result, lim limits
 		{previewRunes, maxOutcomes, tailRunes, true}, {previewRunes, maxOutcomes, tailRunes / 2, true}, {previewRunes, 4, 0, true},
 		{previewRunes / 2, 4, 0, true}, {40, 2, 0, true}, {0, 1, 0, true}, {0, 0, 0, true}, {0, 0, 0, false},
 	} {
-		stub := map[string]any{RefKey: whole.Ref, "result": stubText(tool, whole, step.preview)}
+		stub := map[string]any{refKey: whole.Ref, "result": stubText(tool, whole, step.preview)}
 		for _, o := range outcomes[:min(step.outcomes, len(outcomes))] {
 			stub[o.key] = o.value
 		}
@@ -50,7 +50,7 @@ func stubOf(tool string, response map[string]any, whole store.Result, lim limits
 			return stub
 		}
 	}
-	return map[string]any{RefKey: whole.Ref}
+	return map[string]any{refKey: whole.Ref}
 }
 
 // stubText is the text of a stub.
@@ -86,7 +86,7 @@ func outcomesOf(response map[string]any) []entry {
 	var found []entry
 	for _, key := range sortedKeys(response) {
 		rank := importanceOf(key)
-		if rank == ordinary || key == RefKey || key == "result" || key == "tail" || notes.Is(key, response[key]) {
+		if rank == ordinary || key == refKey || key == "result" || key == "tail" || notes.Is(key, response[key]) {
 			continue
 		}
 		value := canonical.Level(response[key])

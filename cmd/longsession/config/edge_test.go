@@ -17,7 +17,7 @@ func TestAValueAtItsBoundTakesEffect(t *testing.T) {
 		accepted(t, got.c)
 		noted := false
 		for _, n := range got.s.Notes {
-			noted = noted || strings.Contains(n.Text, "which is never reached")
+			noted = noted || strings.Contains(n, "which is never reached")
 		}
 		if got.c.Compaction.TokenThreshold != want || noted != (want == 0) {
 			t.Errorf("%s: the threshold is %d, want %d; notes: %v", text, got.c.Compaction.TokenThreshold, want, got.s.Notes)

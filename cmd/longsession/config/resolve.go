@@ -76,7 +76,7 @@ func Resolve(in In) (Settings, error) {
 		return Settings{}, fmt.Errorf("settings: %w", errors.Join(r.problems...))
 	}
 	for i := range r.settings.Notes {
-		r.settings.Notes[i].Text = places.Replace(r.settings.Notes[i].Text)
+		r.settings.Notes[i] = places.Replace(r.settings.Notes[i])
 	}
 	return r.settings, nil
 }
@@ -286,7 +286,7 @@ func (r *resolver) reply(window int) int {
 }
 
 func (r *resolver) note(format string, args ...any) {
-	r.settings.Notes = append(r.settings.Notes, preset.Note{Kind: preset.NoteDead, Text: fmt.Sprintf(format, args...)})
+	r.settings.Notes = append(r.settings.Notes, fmt.Sprintf(format, args...))
 }
 
 // limits refuses limits of tool results that contradict one another.
@@ -414,7 +414,7 @@ func Load(path string, llm model.LLM) (longsession.Config, error) {
 		return longsession.Config{}, err
 	}
 	for _, n := range s.Notes {
-		slog.Warn("longsession: settings", "about", string(n.Kind), "note", strings.Join(strings.Fields(n.Text), " "))
+		slog.Warn("longsession: settings", "note", strings.Join(strings.Fields(n), " "))
 	}
 	return cfg, nil
 }

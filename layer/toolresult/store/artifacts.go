@@ -15,7 +15,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// Artifacts is a Store over ADK's artifacts, for apps that have no other storage. Every other store suits
+// NewArtifacts returns a Store over ADK's artifacts, for apps that have no other storage. Every other store suits
 // better, because artifacts have limits that this one cannot lift:
 //
 //   - ADK's tool load_artifacts writes the name of each artifact into the system instruction. An agent
@@ -25,19 +25,18 @@ import (
 //   - There is no limit to what is stored, except that of the service.
 //
 // Names of artifacts must not have a slash; results are saved as tool_result_, the reference, and a hash
-// of the session. Artifacts is safe for concurrent use if the service is.
-type Artifacts struct {
-	svc      artifact.Service
-	contents *contents
-}
-
-// NewArtifacts returns a store over svc. If svc is nil, Put returns an error and every reference is
-// unknown.
-func NewArtifacts(svc artifact.Service) *Artifacts {
+// of the session. The store is safe for concurrent use if the service is. If svc is nil, Put returns an error
+// and every reference is unknown.
+func NewArtifacts(svc artifact.Service) Store {
 	if adk.IsNil(svc) {
 		svc = nil
 	}
-	return &Artifacts{svc: svc, contents: newContents()}
+	return &artifacts{svc: svc, contents: newContents()}
+}
+
+type artifacts struct {
+	svc      artifact.Service
+	contents *contents
 }
 
 // artifactType keeps ADK's services from treating a result as a text, which must be UTF-8.
@@ -50,7 +49,7 @@ func artifactName(owner Owner, ref string) string {
 }
 
 // Put implements Store. A result that is stored already is not saved as a new version.
-func (a *Artifacts) Put(ctx context.Context, owner Owner, _ string, result Result) error {
+func (a *artifacts) Put(ctx context.Context, owner Owner, _ string, result Result) error {
 	if err := check(ctx, owner, result); err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (a *Artifacts) Put(ctx context.Context, owner Owner, _ string, result Resul
 }
 
 // Open implements Source.
-func (a *Artifacts) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt, int64, error) {
+func (a *artifacts) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt, int64, error) {
 	if a.svc == nil || !owner.Whole() || !IsRef(ref) {
 		return nil, 0, ErrUnknownRef
 	}
@@ -83,7 +82,7 @@ func (a *Artifacts) Open(ctx context.Context, owner Owner, ref string) (io.Reade
 	return strings.NewReader(content), int64(len(content)), nil
 }
 
-func (a *Artifacts) load(ctx context.Context, owner Owner, ref string) (string, error) {
+func (a *artifacts) load(ctx context.Context, owner Owner, ref string) (string, error) {
 	key := contentKey{owner, ref}
 	if content, kept := a.contents.get(key); kept {
 		return content, nil

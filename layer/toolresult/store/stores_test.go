@@ -259,7 +259,7 @@ func TestArtifactsWithoutAServiceRefuseResults(t *testing.T) {
 	t.Parallel()
 	r := store.ResultOf(result("x"))
 	var typed *refusing
-	for name, a := range map[string]*store.Artifacts{"nil": store.NewArtifacts(nil), "typed nil": store.NewArtifacts(typed)} {
+	for name, a := range map[string]store.Store{"nil": store.NewArtifacts(nil), "typed nil": store.NewArtifacts(typed)} {
 		if err := a.Put(t.Context(), me, "tool", r); err == nil {
 			t.Errorf("%s: stored", name)
 		}

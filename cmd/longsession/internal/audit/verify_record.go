@@ -101,7 +101,7 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 		}
 		return
 	}
-	if is := record.AltKeyOf(ev); ref.AltKey() != is {
+	if is := record.RefTo(ev).AltKey(); ref.AltKey() != is {
 		c.report("%s event %q by %q in invocation %q at %s, but that event is by %q in invocation %q at %s: the reference was changed or added",
 			relation, ref.ID, ref.Author, ref.InvocationID, stamp(ref.Timestamp), is.Author, is.InvocationID, stamp(ev.Timestamp))
 	}

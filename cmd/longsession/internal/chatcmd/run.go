@@ -56,7 +56,7 @@ func (c *command) run(cmd *cobra.Command, _ []string) (err error) {
 		}
 	}
 	for _, note := range s.Settings.Notes {
-		fmt.Fprintln(errs, note.Text)
+		fmt.Fprintln(errs, note)
 	}
 	t := trust{mode: c.trust, file: trustFile(), say: func(text string) { fmt.Fprintln(errs, text) }}
 	if c.prompt == "" && typed && isTerminal(errs) {

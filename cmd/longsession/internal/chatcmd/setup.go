@@ -111,7 +111,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 		return nil, err
 	}
 	if free { // there is no money to be saved
-		s.Settings.Notes = slices.DeleteFunc(s.Settings.Notes, func(n preset.Note) bool { return n.Kind == preset.NoteSameModel })
+		s.Settings.Notes = slices.DeleteFunc(s.Settings.Notes, func(n string) bool { return strings.HasSuffix(n, "to save money.") })
 	}
 	s.Model, err = s.source.open(ctx, s.Settings.Model.Value)
 	return s, err
@@ -180,7 +180,7 @@ func (s *Setup) Explain() string {
 		fmt.Fprintln(&out, line)
 	}
 	for _, note := range s.Settings.Notes {
-		fmt.Fprintf(&out, "\n%s\n", strings.Join(terminal.WrapText(note.Text, explainWidth), "\n"))
+		fmt.Fprintf(&out, "\n%s\n", strings.Join(terminal.WrapText(note, explainWidth), "\n"))
 	}
 	return out.String()
 }

@@ -70,7 +70,7 @@ func (s *show) run(cmd *cobra.Command, _ []string) error {
 		return exit.Failed("the settings could not be written: %w", err)
 	}
 	for _, n := range settings.Notes {
-		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Printable(n.Text))
+		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Printable(n))
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func check(cmd *cobra.Command, args []string) error {
 		return exit.Findings(len(problems))
 	}
 	for _, n := range settings.Notes {
-		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Printable(n.Text))
+		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Printable(n))
 	}
 	if _, err := fmt.Fprintf(out, "%s: fine\n", terminal.Printable(path)); err != nil {
 		return exit.Failed("the report could not be written: %w", err)

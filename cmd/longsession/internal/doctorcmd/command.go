@@ -134,7 +134,7 @@ func (c *command) settings(ctx context.Context) *chatcmd.Setup {
 	}
 	c.found("settings", ok, "%s; 'longsession config show --origin' lists them", from)
 	for _, n := range setup.Settings.Notes {
-		c.found("settings", note, "%s", strings.Join(strings.Fields(n.Text), " "))
+		c.found("settings", note, "%s", strings.Join(strings.Fields(n), " "))
 	}
 	return setup
 }

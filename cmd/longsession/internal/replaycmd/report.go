@@ -59,7 +59,7 @@ func judge(r *replay.Report, bare bool) []string {
 	if !errors.As(replay.Checker{AllowOverlong: bare}.Check(r), &broken) {
 		return nil
 	}
-	times := map[replay.Rule]int{}
+	times := map[string]int{}
 	for _, failure := range broken.Failures {
 		times[failure.Rule]++
 	}
@@ -70,13 +70,13 @@ func judge(r *replay.Report, bare bool) []string {
 		}
 		text := failure.Text
 		switch failure.Rule {
-		case replay.RulePairs:
+		case "pairs":
 			text = terminal.Plural(r.Orphans, "orphan") + ": a call was sent without its result, or a result without its call"
-		case replay.RuleView:
+		case "view":
 			text = terminal.Plural(r.Hidden, "violation") + " of the rules for a view"
-		case replay.RuleCalls:
+		case "calls":
 			text = terminal.Plural(r.With.ModelCalls-r.Without.ModelCalls, "model call") + " more than without compaction"
-		case replay.RuleLimit:
+		case "limit":
 			text = fmt.Sprintf("%s over the limit of %s tokens, although the events that must stay raw would fit", terminal.Plural(times[failure.Rule], "prompt"), terminal.Commas(r.Limit))
 		}
 		found = append(found, text)
