@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -403,6 +404,112 @@ func exports(t *testing.T) map[string]map[string]bool {
 	}
 	delete(out, "main")
 	return out
+}
+
+// namesByPackage returns what the tables "What observers see" and "Types and values" say of each package.
+func namesByPackage(t *testing.T) map[string][]string {
+	t.Helper()
+	_, tables, _ := strings.Cut(read(t, "quick-reference.md"), "## What observers see")
+	tables, _, _ = strings.Cut(tables, "## Optional interfaces")
+	row, name := regexp.MustCompile("(?m)^\\| `([a-z]+)`[^|]*\\|(.*)$"), regexp.MustCompile("`([A-Z]\\w*)`")
+	out := map[string][]string{}
+	for _, m := range row.FindAllStringSubmatch(tables, -1) {
+		for _, n := range name.FindAllStringSubmatch(m[2], -1) {
+			out[m[1]] = append(out[m[1]], n[1])
+		}
+	}
+	if len(out) < 20 {
+		t.Fatalf("only %d packages found: the test reads wrongly", len(out))
+	}
+	return out
+}
+
+// TestEveryNameIsInADocumentOrAnExample: who meets an exported name of the library finds what it is for. A name that is
+// not worth a word is not worth exporting.
+func TestEveryNameIsInADocumentOrAnExample(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	for _, file := range documents(t) {
+		if filepath.Base(file) != "CHANGELOG.md" {
+			said.WriteString(read(t, file))
+		}
+	}
+	for _, file := range append(goFiles(t, true), goFiles(t, false)...) {
+		if strings.HasSuffix(file, "example_test.go") || strings.HasPrefix(file, filepath.Join("..", "examples")) {
+			said.WriteString(read(t, file))
+		}
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\b([a-z]+)\.([A-Z]\w*)`).FindAllStringSubmatch(said.String(), -1) {
+		named[m[1]+"."+m[2]] = true
+	}
+	inTables := namesByPackage(t)
+	exported := exports(t)
+	for pkg, names := range inTables {
+		for _, name := range names {
+			if named[pkg+"."+name] = true; !exported[pkg][name] {
+				t.Errorf("quick-reference.md names %s in the row of package %s, which does not export it", name, pkg)
+			}
+		}
+	}
+	found := 0
+	for _, file := range goFiles(t, false) {
+		if inner := strings.Contains(file, "internal"+string(filepath.Separator)); inner || nested(file) {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range declared(parsed) {
+			if found++; !named[parsed.Name.Name+"."+name] {
+				t.Errorf("%s.%s is in no document and no example: add it to quick-reference.md, under \"Types and values\", or do not export it",
+					parsed.Name.Name, name)
+			}
+		}
+	}
+	if most := 550; found < 400 || found > most {
+		t.Errorf("the library exports %d names, at most %d are meant: is there another way to say it?", found, most)
+	}
+}
+
+// nested reports whether a file belongs to another module than the library.
+func nested(file string) bool {
+	for dir := filepath.Dir(file); dir != ".."; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// declared yields the exported names of a file that belong to its package: no methods and no fields.
+func declared(file *ast.File) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var names []*ast.Ident
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					names = append(names, d.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						names = append(names, spec.Name)
+					case *ast.ValueSpec:
+						names = append(names, spec.Names...)
+					}
+				}
+			}
+		}
+		for _, name := range names {
+			if name.IsExported() && !yield(name.Name) {
+				return
+			}
+		}
+	}
 }
 
 // TestDependenciesAreUsedWhereTheTableSays: each package that ARCHITECTURE.md names next to a module
