@@ -4,7 +4,7 @@
 //
 // # Layers
 //
-// Six layers make a prompt fit, keep it cheap, and keep the agent within its limits. Compaction (package
+// The layers make a prompt fit, keep it cheap, and keep the agent within its limits. Compaction (package
 // compaction) replaces old turns by summaries. The layer of tool results (package toolresult) shortens long
 // results, masks old ones, and lets the model read each of them whole with the tool read_result. The budget
 // (package budget) measures every request as it is sent, makes one that is too large fit, and recovers if the

@@ -60,7 +60,7 @@ func TestOrderIsThatOfThePackageComment(t *testing.T) {
 	listed := func(line string) []string {
 		found := regexp.MustCompile(`(?m)^//\t` + line + ` +=(.*)$`).FindSubmatch(comment)
 		if found == nil {
-			t.Fatalf("the package comment has no line %q", line)
+			t.Fatalf("the package comment in doc.go has no line %q", line)
 		}
 		return regexp.MustCompile(`\w+`).FindAllString(string(found[1]), -1)
 	}
@@ -77,18 +77,26 @@ func TestOrderIsThatOfThePackageComment(t *testing.T) {
 		}
 	}
 	slices.Reverse(behind)
+	document, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := regexp.MustCompile(`(?m)^Model +=(.*)$`).FindSubmatch(document)
+	if drawn == nil || !slices.Equal(regexp.MustCompile(`\w+`).FindAllString(string(drawn[1]), -1), append(slices.Clone(wraps), "request")) {
+		t.Errorf("models are wrapped in %v; \"Requests\" in ARCHITECTURE.md has %s", wraps, drawn)
+	}
 	if want := listed("Model"); !slices.Equal(append(wraps, "request"), want) {
-		t.Errorf("models are wrapped in %v; the comment has %v", wraps, want)
+		t.Errorf("models are wrapped in %v; the line \"Model =\" of the package comment in doc.go has %v", wraps, want)
 	}
 	if want := listed("before"); !slices.Equal(before, want) {
-		t.Errorf("in front of the app's plugins come %v; the comment has %v", before, want)
+		t.Errorf("in front of the app's plugins come %v; the line \"before =\" of the package comment in doc.go has %v", before, want)
 	}
 	if want := listed("behind"); !slices.Equal(behind, want) {
-		t.Errorf("behind the app's plugins come %v; the comment has %v", behind, want)
+		t.Errorf("behind the app's plugins come %v; the line \"behind =\" of the package comment in doc.go has %v", behind, want)
 	}
 	for _, name := range slices.Concat(wraps, before, behind) {
 		if !regexp.MustCompile(`(?m)^//\t` + name + ` +\w`).Match(comment) {
-			t.Errorf("the comment does not say why %q is where it is", name)
+			t.Errorf("the package comment in doc.go does not say why %q is where it is: add a line //<tab>%s  <the reason>", name, name)
 		}
 	}
 }

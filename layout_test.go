@@ -177,7 +177,7 @@ func TestImportsPointOneWay(t *testing.T) {
 		for _, p := range imported {
 			own, ours := strings.CutPrefix(p, module+"/")
 			if ours && !slices.Contains(allowed, own) && !slices.Equal(allowed, anything) {
-				t.Errorf("%s imports %s, which the table of imports does not allow", folder, own)
+				t.Errorf("%s imports %s: if it is meant to, add it to the row of %q in mayImport, in layout_test.go (\".\" is the root)", folder, own, folder)
 			}
 		}
 	}

@@ -170,7 +170,7 @@ func TestQuickReferenceNamesEveryPublicPackage(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(reference, "`"+folder+"`") {
-			t.Errorf("docs/quick-reference.md does not name package `%s`", folder)
+			t.Errorf("docs/quick-reference.md does not name package `%s`: add a row to the table of \"Packages\"", folder)
 		}
 	}
 }

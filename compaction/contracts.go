@@ -11,7 +11,7 @@ import (
 )
 
 // The interfaces in this file are optional. [NewCompactionService] detects which of them an inner
-// session service implements, and uses them. compactiontest.RunInner checks an implementation.
+// session service implements, and uses them. compactiontest.RunOptional checks an implementation.
 
 // RecordAppender is an inner session service that can store a record at any time without harm to
 // anybody's turn, in this process or in another. Package persistence has one. A service that lacks

@@ -2,6 +2,7 @@ package compactiontest
 
 // What the tests outside of the package look at.
 var (
-	InnerCases    = innerCases
+	OptionalCases = optionalCases
+	OffersAny     = offersAny
 	ErrNotOffered = errNotOffered
 )

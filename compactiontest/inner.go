@@ -14,7 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// errNotOffered is returned by a case of [RunInner] if the service does not implement the
+// errNotOffered is returned by a case of [RunOptional] if the service does not implement the
 // interface under test.
 var errNotOffered = errors.New("the service does not implement the interface under test")
 
@@ -38,8 +38,8 @@ type (
 	}
 )
 
-// innerCases returns the cases that [RunInner] checks.
-func innerCases() []Case {
+// optionalCases returns the cases that [RunOptional] checks.
+func optionalCases() []Case {
 	cases := slices.Concat(appenderCases(), partialCases(), leaserCases())
 	for i, c := range cases {
 		cases[i] = guarded(c)
@@ -47,17 +47,30 @@ func innerCases() []Case {
 	return cases
 }
 
-// RunInner tests a session service that implements compaction.RecordAppender, compaction.PartialService or
+// RunOptional tests a session service that implements compaction.RecordAppender, compaction.PartialService or
 // compaction.Leaser. It does not test the rest of the service: ADK's own suite, package
-// session/sessiontestsuite, does that. open returns the service over empty storage and is called
-// once per case. RunInner skips the cases of interfaces that the service does not implement.
+// session/sessiontestsuite, does that, and [Run] does it below a compaction service. open returns the
+// service over empty storage, and is called once more than there are cases. RunOptional skips the cases of
+// interfaces that the service does not implement, and fails if it implements none.
 //
 //	func TestContracts(t *testing.T) {
-//		compactiontest.RunInner(t, func(t *testing.T) session.Service { return newService(t) })
+//		compactiontest.RunOptional(t, func(t *testing.T) session.Service { return newService(t) })
 //	}
-func RunInner(t *testing.T, open func(t *testing.T) session.Service) {
+func RunOptional(t *testing.T, open func(t *testing.T) session.Service) {
 	t.Helper()
-	run(t, innerCases(), open)
+	if service := open(t); !offersAny(service) {
+		t.Fatalf("%T implements none of the optional interfaces of package compaction: use Run, over a compaction service", service)
+	}
+	run(t, optionalCases(), open)
+}
+
+// offersAny reports whether a service implements an interface that a case of [RunOptional] is about.
+func offersAny(service session.Service) bool {
+	switch service.(type) {
+	case recordAppender, partialService, leaser:
+		return true
+	}
+	return false
 }
 
 // innerPlay is a conversation on an inner service. It writes its records itself.

@@ -350,10 +350,10 @@ func checksFirst(s *innerService) {
 	}
 }
 
-func TestInnerCasesCatchBrokenContracts(t *testing.T) {
+func TestOptionalCasesCatchBrokenContracts(t *testing.T) {
 	t.Parallel()
 	cases := map[string]ct.Case{}
-	for _, c := range ct.InnerCases() {
+	for _, c := range ct.OptionalCases() {
 		cases[c.Name] = c
 	}
 	caught := map[string]bool{}
@@ -379,15 +379,15 @@ func TestInnerCasesCatchBrokenContracts(t *testing.T) {
 	}
 }
 
-func TestInnerCasesPassOnAGoodService(t *testing.T) {
+func TestOptionalCasesPassOnAGoodService(t *testing.T) {
 	t.Parallel()
-	ct.RunInner(t, func(t *testing.T) session.Service { return newInner(t) })
+	ct.RunOptional(t, func(t *testing.T) session.Service { return newInner(t) })
 }
 
 // A service that implements neither interface passes without being tested.
-func TestInnerCasesSkipWhatIsNotOffered(t *testing.T) {
+func TestOptionalCasesSkipWhatIsNotOffered(t *testing.T) {
 	t.Parallel()
-	for _, c := range ct.InnerCases() {
+	for _, c := range ct.OptionalCases() {
 		if err := c.Check(t.Context(), session.InMemoryService()); !errors.Is(err, ct.ErrNotOffered) {
 			t.Errorf("case %q returns %v, want ErrNotOffered", c.Name, err)
 		}
@@ -404,7 +404,7 @@ func (panickyLeaser) Lease(context.Context, session.Session, time.Duration) (fun
 func TestAPanicOfAnInnerServiceIsAFinding(t *testing.T) {
 	t.Parallel()
 	found := 0
-	for _, c := range ct.InnerCases() {
+	for _, c := range ct.OptionalCases() {
 		err := c.Check(t.Context(), panickyLeaser{session.InMemoryService()})
 		switch {
 		case errors.Is(err, ct.ErrNotOffered):

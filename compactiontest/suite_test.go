@@ -117,7 +117,7 @@ func TestSuiteNeedsNoLookIntoStorage(t *testing.T) {
 func TestCasesExplainThemselves(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
-	for _, c := range append(ct.Cases(), ct.InnerCases()...) {
+	for _, c := range append(ct.Cases(), ct.OptionalCases()...) {
 		if names[c.Name] || c.Name == "" || len(c.Explain) < 100 || !strings.HasPrefix(c.Explain, "Checks that ") {
 			t.Errorf("case %q: its name is a duplicate, or its explanation is missing", c.Name)
 		}

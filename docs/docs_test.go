@@ -201,7 +201,7 @@ func TestConfigurationNamesEveryField(t *testing.T) {
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[longsession.Config]()) {
 		if _, part, _ := strings.Cut(document, "`longsession.Config`"); !strings.Contains(part, "`"+field.Name+"`") {
-			t.Errorf("configuration.md does not name longsession.Config's field %s", field.Name)
+			t.Errorf("configuration.md does not name longsession.Config's field %s: add a row to the table of \"The front door\"", field.Name)
 		}
 	}
 }

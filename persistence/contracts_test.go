@@ -21,5 +21,5 @@ var (
 
 func TestContractsOfInnerServicesAreKept(t *testing.T) {
 	t.Parallel()
-	compactiontest.RunInner(t, func(t *testing.T) session.Service { return open(t, newPath(t)) })
+	compactiontest.RunOptional(t, func(t *testing.T) session.Service { return open(t, newPath(t)) })
 }

@@ -93,7 +93,7 @@ func pooled(t *testing.T, s *store, dsn string) *adkdb.Service {
 
 // TestContractsThroughAPooler that hands out connections by transaction.
 func TestContractsThroughAPooler(t *testing.T) {
-	compactiontest.RunInner(t, func(t *testing.T) session.Service {
+	compactiontest.RunOptional(t, func(t *testing.T) session.Service {
 		s := newStore(t, &postgreSQL)
 		return pooled(t, s, throughPooler(t, s))
 	})

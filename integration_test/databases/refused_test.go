@@ -59,7 +59,7 @@ func TestContractsUnderOtherSettings(t *testing.T) {
 		"repeatable read":             " default_transaction_isolation='repeatable read'",
 	} {
 		t.Run(name, func(t *testing.T) {
-			compactiontest.RunInner(t, func(t *testing.T) session.Service { return newStore(t, &postgreSQL).over(t, settings) })
+			compactiontest.RunOptional(t, func(t *testing.T) session.Service { return newStore(t, &postgreSQL).over(t, settings) })
 		})
 		t.Run(name+" with tables", func(t *testing.T) {
 			s := newStore(t, &postgreSQL)

@@ -17,6 +17,9 @@ import (
 
 //go:generate sh -c "curl -sS https://www.unicode.org/Public/security/13.0.0/confusables.txt | go run alike_gen.go | gofmt > alike.go"
 
+// SummaryFrames are what the frame of a summary begins or ends with, as [Unframe] takes it; see package view.
+var SummaryFrames = []string{"endofsummary", "summaryof", "checkpointof"}
+
 // Unframe returns a text in which each bracket that begins one of these openings is a parenthesis. Openings are
 // written in lower case and without spaces; # is any digit: "endof", "turn#", "####-##-##". The rest of the text stays
 // as it is.

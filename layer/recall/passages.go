@@ -195,7 +195,7 @@ func positionOf(ref string) (int, bool) {
 
 // frames are what begins a frame, ours or that of a summary, or a line of ours. A message that holds such
 // words must not look like the end of the quotation, or like another message.
-var frames = []string{"endof", "turn#", "####-##-##", "earliermessages", "summaryof", "checkpointof"}
+var frames = append([]string{"endof", "turn#", "####-##-##", "earliermessages"}, quote.SummaryFrames...)
 
 // oneLine returns a text without line breaks, control characters, characters that are shown as nothing, and
 // frames.
