@@ -134,7 +134,7 @@ func (t *callTool) resolve(given map[string]any) (resolved, *refusal) {
 	}
 	if wrong := validate(c.schema, args); wrong != nil {
 		// The library names the value that is wrong, however large it is.
-		detail := first(strings.TrimPrefix(wrong.Error(), "validating root: "), 300)
+		detail := first(strings.ReplaceAll(strings.ReplaceAll(wrong.Error(), "validating root: ", ""), "\n", "; "), 300)
 		return resolved{}, &refusal{text: fmt.Sprintf("The arguments do not fit the parameters of %s: %s.", short(name), detail), schema: c.schema}
 	}
 	c.args = args

@@ -236,3 +236,25 @@ func TestSchemasThatReferToThemselvesAreApplied(t *testing.T) {
 		}
 	}
 }
+
+// TestEachArgumentThatIsWrongIsNamed, in one answer and in the same order each time: a model that learns of one mistake at a
+// time calls as often as it made mistakes.
+func TestEachArgumentThatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","required":["d"],"additionalProperties":false,"$defs":{"n":{"type":"integer"}},
+		"properties":{"a":{"type":"integer"},"b":{"$ref":"#/$defs/n"},"c":{"type":"object","properties":{"in":{"type":"boolean"}}},"d":{"type":"string"}}}`
+	texts := map[string]bool{}
+	for range 50 {
+		c := newCallTool(nil, map[string]any{"x": takes("x", schema)})
+		_, wrong := c.resolve(map[string]any{"name": "x", "arguments": map[string]any{"a": "p", "b": "q", "c": map[string]any{"in": "r"}}})
+		texts[wrong.text] = true
+		for _, want := range []string{"required", `"d"`, "a: ", "b: ", "c/properties/in: "} {
+			if !strings.Contains(wrong.text, want) {
+				t.Fatalf("%q does not name %s", wrong.text, want)
+			}
+		}
+	}
+	if len(texts) != 1 {
+		t.Errorf("%d texts for the same call: %v", len(texts), texts)
+	}
+}

@@ -1,8 +1,12 @@
 package toolsearch
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +23,33 @@ func validate(schema, args map[string]any) (wrong error) {
 	if schema == nil || !isCheap(schema, args) {
 		return nil
 	}
+	if wrong = apply(schema, args); wrong == nil {
+		return nil
+	}
+	// The library stops at any one value that is wrong. So the names are judged by themselves, and then each argument.
+	properties, _ := schema["properties"].(map[string]any)
+	names, all := maps.Clone(schema), make(map[string]any, len(properties))
+	for name := range properties {
+		all[name] = true
+	}
+	names["properties"] = all
+	each := []error{apply(names, args)}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if property, declared := properties[name]; declared {
+			alone := map[string]any{"properties": map[string]any{name: property}}
+			for _, key := range []string{"$schema", "$defs", "definitions"} {
+				if value, has := schema[key]; has {
+					alone[key] = value
+				}
+			}
+			each = append(each, apply(alone, map[string]any{name: args[name]}))
+		}
+	}
+	return cmp.Or(errors.Join(each...), wrong)
+}
+
+// apply returns the first thing that is wrong with arguments by a schema.
+func apply(schema, args map[string]any) error {
 	data, err := json.Marshal(schema)
 	if err != nil {
 		return nil
