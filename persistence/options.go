@@ -2,8 +2,9 @@ package persistence
 
 import (
 	"database/sql"
-	"fmt"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
 // defaultBusyTimeout is long enough for several processes that share a slow disk, and short enough
@@ -39,7 +40,7 @@ func WithBusyTimeout(d time.Duration) Option {
 			return nil
 		}
 		if d < time.Millisecond {
-			return fmt.Errorf("persistence: WithBusyTimeout(%v): a timeout below 1 ms fails whenever two processes write at once", d)
+			return refuse("WithBusyTimeout", d, "a timeout below 1 ms fails whenever two processes write at once; 0 is %v", defaultBusyTimeout)
 		}
 		o.busy = d
 		return nil
@@ -54,11 +55,18 @@ func WithBusyTimeout(d time.Duration) Option {
 func WithDB(db *sql.DB) Option {
 	return func(o *options) error {
 		if db == nil {
-			return fmt.Errorf("persistence: WithDB(nil): pass an open *sql.DB, or use a path instead")
+			return refuse("WithDB", nil, "pass an open *sql.DB, or use a path instead")
 		}
 		o.db = db
 		return nil
 	}
+}
+
+// refuse returns the error of one refused value. The reason is a format.
+func refuse(option string, value any, reason string, args ...any) error {
+	var p configerr.Problems
+	p.Refuse(option, value, reason, args...)
+	return p.Join("persistence")
 }
 
 // collect applies options to the defaults, and refuses those that exclude each other.
@@ -73,7 +81,7 @@ func collect(opts []Option) (options, error) {
 		}
 	}
 	if o.readOnly && o.db != nil {
-		return options{}, fmt.Errorf("persistence: WithReadOnly and WithDB: give the path of the file instead of a database, or open that one with mode=ro")
+		return options{}, refuse("WithReadOnly", true, "with WithDB it has no effect: give the path of the file instead of a database, or open that one with mode=ro")
 	}
 	return o, nil
 }

@@ -3,7 +3,6 @@ package summarizer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/configerr"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -62,31 +63,13 @@ type LLM struct {
 
 // NewLLM returns a summarizer. The error names the field of cfg that is wrong, and the remedy.
 func NewLLM(cfg LLMConfig) (*LLM, error) {
-	if cfg.Model == nil {
-		return nil, errors.New("summarizer: LLMConfig.Model is nil; set the model that writes the summaries, or use Extractive, which needs none")
-	}
-	if cfg.Template != "" {
-		if n := strings.Count(cfg.Template, placeholder); n != 1 {
-			return nil, fmt.Errorf("summarizer: LLMConfig.Template %s contains %s %d times; put it in once, where the conversation goes",
-				quote(cfg.Template, maxLabel), placeholder, n)
-		}
-	}
 	if cfg.Pack == "" {
 		cfg.Pack = PackDefault
 	}
-	if _, ok := packs[cfg.Pack]; !ok {
-		return nil, fmt.Errorf("summarizer: LLMConfig.Pack %q is unknown; use one of the Pack constants, or Template for your own wording", string(cfg.Pack))
-	}
-	if cfg.MaxInputTokens < 0 {
-		return nil, fmt.Errorf("summarizer: LLMConfig.MaxInputTokens is %d; set a number of tokens, or 0 to derive it from the model's context window", cfg.MaxInputTokens)
-	}
-	if cfg.MaxPieces < 0 {
-		return nil, fmt.Errorf("summarizer: LLMConfig.MaxPieces is %d; set 1 to read a window in one call, or 0 for up to %d", cfg.MaxPieces, defaultMaxPieces)
+	if err := cfg.check(); err != nil {
+		return nil, err
 	}
 	name := cfg.Model.Name()
-	if cfg.ContextWindow < 0 {
-		return nil, fmt.Errorf("summarizer: LLMConfig.ContextWindow is %d; set a number of tokens, or 0 to look it up by the model's name", cfg.ContextWindow)
-	}
 	if cfg.ContextWindow == 0 {
 		cfg.ContextWindow, _ = cfg.Registry.Window(name)
 	}
@@ -102,6 +85,29 @@ func NewLLM(cfg LLMConfig) (*LLM, error) {
 		maxInput: cfg.MaxInputTokens,
 		pieces:   cmp.Or(cfg.MaxPieces, defaultMaxPieces),
 	}, nil
+}
+
+func (c *LLMConfig) check() error {
+	var p configerr.Problems
+	if adk.IsNil(c.Model) {
+		p.Refuse("Model", nil, "set the model that writes the summaries, or use Extractive, which needs none")
+	}
+	if n := strings.Count(c.Template, placeholder); n != 1 && c.Template != "" {
+		p.Refuse("Template", c.Template, "it contains %s %d times; put it in once, where the conversation goes", placeholder, n)
+	}
+	if _, known := packs[c.Pack]; !known {
+		p.Refuse("Pack", c.Pack, "use one of the Pack constants, or Template for your own wording")
+	}
+	if c.MaxInputTokens < 0 {
+		p.Refuse("MaxInputTokens", c.MaxInputTokens, "set a number of tokens, or 0 to derive it from the model's context window")
+	}
+	if c.MaxPieces < 0 {
+		p.Refuse("MaxPieces", c.MaxPieces, "set 1 to read a window in one call, or 0 for up to %d", defaultMaxPieces)
+	}
+	if c.ContextWindow < 0 {
+		p.Refuse("ContextWindow", c.ContextWindow, "set a number of tokens, or 0 to look it up by the model's name")
+	}
+	return p.Join("summarizer config")
 }
 
 func deriveMaxInput(window int) int {

@@ -177,13 +177,14 @@ func TestConfigThatCannotWorkIsRefused(t *testing.T) {
 		cfg  summarizer.LLMConfig
 		want []string
 	}{
-		{summarizer.LLMConfig{}, []string{"LLMConfig.Model", "nil"}},
-		{summarizer.LLMConfig{Model: m, Template: "Summarize!"}, []string{"LLMConfig.Template", "Summarize!", "{{history}}", "0 times"}},
-		{summarizer.LLMConfig{Model: m, Template: "{{history}} {{history}}"}, []string{"LLMConfig.Template", "2 times"}},
-		{summarizer.LLMConfig{Model: m, Pack: "poem"}, []string{"LLMConfig.Pack", "poem"}},
-		{summarizer.LLMConfig{Model: m, MaxInputTokens: -5}, []string{"LLMConfig.MaxInputTokens", "-5"}},
-		{summarizer.LLMConfig{Model: m, MaxPieces: -5}, []string{"LLMConfig.MaxPieces", "-5"}},
-		{summarizer.LLMConfig{Model: m, ContextWindow: -5}, []string{"LLMConfig.ContextWindow", "-5"}},
+		{summarizer.LLMConfig{}, []string{"Model is nil"}},
+		{summarizer.LLMConfig{Model: (*scripted)(nil)}, []string{"Model is nil"}},
+		{summarizer.LLMConfig{Model: m, Template: "Summarize!"}, []string{"Template", "Summarize!", "{{history}}", "0 times"}},
+		{summarizer.LLMConfig{Model: m, Template: "{{history}} {{history}}"}, []string{"Template", "2 times"}},
+		{summarizer.LLMConfig{Model: m, Pack: "poem"}, []string{"Pack", "poem"}},
+		{summarizer.LLMConfig{Model: m, MaxInputTokens: -5}, []string{"MaxInputTokens", "-5"}},
+		{summarizer.LLMConfig{Model: m, MaxPieces: -5}, []string{"MaxPieces", "-5"}},
+		{summarizer.LLMConfig{Model: m, ContextWindow: -5}, []string{"ContextWindow", "-5"}},
 	} {
 		_, err := summarizer.NewLLM(tc.cfg)
 		if err == nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/adk-go-ext/longsession/layer/subtask/tools"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolsearch"
+	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -62,7 +63,12 @@ func TestOneQuestionFindsTheRefusedValuesOfEveryPackage(t *testing.T) {
 			return err
 		},
 		"toolsearch": func() error { _, err := toolsearch.New(toolsearch.Config{Mode: "always?"}); return err },
-		"chat":       func() error { _, err := chat.New(chat.Config{}); return err },
+		"summarizer": func() error { _, err := summarizer.NewLLM(summarizer.LLMConfig{}); return err },
+		"persistence": func() error {
+			_, err := persistence.NewSQLiteSessionService(":memory:", persistence.WithBusyTimeout(-1))
+			return err
+		},
+		"chat": func() error { _, err := chat.New(chat.Config{}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

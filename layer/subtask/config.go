@@ -125,6 +125,12 @@ func (c *Config) check() error {
 	if c.Parallel < 0 {
 		p.Refuse("Parallel", c.Parallel, "it must not be negative; 0 is %d", defaultParallel)
 	}
+	if slices.ContainsFunc(c.BeforeTool, func(f llmagent.BeforeToolCallback) bool { return f == nil }) {
+		p.Refuse("BeforeTool", nil, "one of them is nil, and every tool call would panic; leave it out")
+	}
+	if slices.ContainsFunc(c.AfterTool, func(f llmagent.AfterToolCallback) bool { return f == nil }) {
+		p.Refuse("AfterTool", nil, "one of them is nil, and every tool call would panic; leave it out")
+	}
 	for _, own := range c.Plugins {
 		switch {
 		case own == nil:

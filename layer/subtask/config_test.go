@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
@@ -24,10 +25,11 @@ func TestEachWrongValueOfAConfigIsNamed(t *testing.T) {
 	_, err := subtask.New(subtask.Config{
 		Model: none, Parent: none, Confirmations: "maybe", Limits: guard.Limits{USD: -1, ModelCalls: -1, Tokens: -1, Wall: -time.Second},
 		MaxReplyTokens: -1, Depth: -1, Parallel: -1, Plugins: []*plugin.Plugin{nil},
+		BeforeTool: []llmagent.BeforeToolCallback{nil}, AfterTool: []llmagent.AfterToolCallback{nil},
 	})
 	for _, field := range []string{
 		"Service is nil", "Model is nil", "Parent is nil", `Confirmations is "maybe"`, "Limits.USD is -$0.0000", "Limits.ModelCalls is -1", "Limits.Tokens is -1",
-		"Limits.Wall is -1s", "MaxReplyTokens is -1", "Depth is -1", "Parallel is -1", "Plugins is nil",
+		"Limits.Wall is -1s", "MaxReplyTokens is -1", "Depth is -1", "Parallel is -1", "Plugins is nil", "BeforeTool is nil", "AfterTool is nil",
 	} {
 		if err == nil || !strings.Contains(err.Error(), field+": ") {
 			t.Errorf("no %q in %v", field, err)
