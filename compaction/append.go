@@ -49,7 +49,7 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 // orphan is the reason why a late answer is shown without its call, nil if it is not.
 func (s *CompactionSessionService) appendThrough(ctx context.Context, h *sessions.Handle, inner session.Session, ev *session.Event) (orphan, err error) {
 	lock := h.State.Append
-	if err := lock.Acquire(ctx); err != nil {
+	if err := lock.AcquireFree(ctx); err != nil {
 		return nil, lockError(h.State.Ref, err)
 	}
 	handedOn := false
@@ -73,7 +73,7 @@ func (s *CompactionSessionService) appendThrough(ctx context.Context, h *session
 func (s *CompactionSessionService) appendForeign(ctx context.Context, sess session.Session, ev *session.Event) error {
 	if ref, ok := tryRef(s.reporter, sess); ok {
 		lock := s.sessions.Of(ref).Append
-		if err := lock.Acquire(ctx); err != nil {
+		if err := lock.AcquireFree(ctx); err != nil {
 			return lockError(ref, err)
 		}
 		defer lock.Release()

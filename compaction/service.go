@@ -158,7 +158,7 @@ func (s *CompactionSessionService) Delete(ctx context.Context, req *session.Dele
 // deleteLocked deletes a session while no event or record is being stored in it: a record must not
 // land in a session created anew.
 func (s *CompactionSessionService) deleteLocked(ctx context.Context, st *sessions.State, req *session.DeleteRequest) error {
-	if err := st.Append.Acquire(ctx); err != nil {
+	if err := st.Append.AcquireFree(ctx); err != nil {
 		return lockError(st.Ref, err)
 	}
 	defer st.Append.Release()

@@ -138,3 +138,41 @@ func TestToolResultIsAppendedInTheContextOfItsInvocation(t *testing.T) {
 		t.Errorf("a decorator saw %q, want %q", seen, want)
 	}
 }
+
+// What ends with its context is decided by the app's own service: one in memory stores the answer of a model that did not
+// heed the end of its turn, and one over a database refuses it.
+func TestAnEndedContextRefusesNothingByItself(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		inner session.Service
+		want  error
+	}{
+		"in memory":  {session.InMemoryService(), nil},
+		"a database": {heedful{Service: session.InMemoryService()}, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			svc, err := compaction.NewCompactionService(row.inner, compaction.Config{Summarizer: new(compactiontest.Oracle), ContextWindow: 32_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			created, err := svc.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: "user", SessionID: "s"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := &compactiontest.History{}
+			h.Turns(1, "agent")
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := svc.AppendEvent(ended, created.Session, h.Events[1]); !errors.Is(err, row.want) || err != nil && err.Error() != row.want.Error() {
+				t.Errorf("an append returns %v, want %v", err, row.want)
+			}
+			if err := svc.Delete(ended, &session.DeleteRequest{AppName: "app", UserID: "user", SessionID: "s"}); err != nil {
+				t.Errorf("a deletion returns %v", err)
+			}
+			if err := svc.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -63,6 +63,23 @@ func overwrite(at int64, with string) func(*testing.T, string) {
 	}
 }
 
+// spoilt damages the first page of a table.
+func spoilt(table string) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		t.Helper()
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page, size int64
+		err = db.QueryRowContext(t.Context(), "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?", table).Scan(&page, &size)
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		overwrite((page-1)*size, "\xee")(t, path)
+	}
+}
+
 // crashed replaces the file by one of another program that crashed, so that its whole content is in
 // the write-ahead log.
 func crashed(t *testing.T, path string) {
@@ -114,6 +131,8 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAlone(t *testing.T) {
 		"a short file":             {damage: func(t *testing.T, path string) { writeFile(t, path, "x") }, is: persistence.ErrForeignFile, cause: "not a SQLite database", todo: "restore a backup"},
 		"a damaged header":         {damage: overwrite(0, "SQLite\x00\x00\x00"), cause: "file is not a database", todo: "restore a backup"},
 		"a damaged page size":      {damage: overwrite(16, "\x00\x03"), cause: "not a database", todo: "restore a backup"},
+		"a damaged table":          {damage: spoilt("erasing"), cause: "malformed", todo: "restore a backup"},
+		"a damaged index of words": {damage: spoilt("search_config"), cause: "malformed", todo: "restore a backup"},
 		"a truncated file": {damage: func(t *testing.T, path string) {
 			if err := os.Truncate(path, 5*4096); err != nil {
 				t.Fatal(err)

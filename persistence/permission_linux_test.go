@@ -1,6 +1,7 @@
 package persistence_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -86,4 +87,18 @@ func withoutPrivileges(t *testing.T, do func()) {
 		do()
 	}()
 	<-done
+}
+
+// TestAPipeIsNoSessionFile: opening it for writing would wait for somebody who reads it.
+func TestAPipeIsNoSessionFile(t *testing.T) {
+	t.Parallel()
+	pipe := newPath(t)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, opts := range [][]persistence.Option{nil, {persistence.WithReadOnly()}} {
+		if _, err := persistence.NewSQLiteSessionService(pipe, opts...); !errors.Is(err, persistence.ErrForeignFile) || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%d options: %v", len(opts), err)
+		}
+	}
 }

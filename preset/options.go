@@ -178,8 +178,11 @@ func money(key Key, at func(*Values) **tokens.Nano) option {
 		}
 		return n, ""
 	}, func(n tokens.Nano) string {
-		if n < 0 {
+		switch {
+		case n < 0:
 			return "use an amount in USD of 0 or more, such as 0.50; 0 is off"
+		case 0 < n && n < tokens.Dollar/10_000: // package guard refuses it
+			return "it is less than a hundredth of a cent, which no call costs: use 0.0001 or more; 0 is off"
 		}
 		return ""
 	})

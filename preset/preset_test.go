@@ -265,6 +265,7 @@ func TestTextsAreReadAndRefused(t *testing.T) {
 		{"compaction.threshold", "0,7", "use a share"},
 		{"agent.max_turn_cost_usd", "NaN", "use an amount in USD"},
 		{"agent.max_turn_cost_usd", "-1", "use an amount in USD"},
+		{"agent.max_session_cost_usd", "0.00009", "less than a hundredth of a cent"},
 		{"session.unattended", "perhaps", "use true or false"},
 		{"agent.max_tool_iterations", "many", "use a whole number"},
 		{"compaction.thresholds", "early", "use tier, frontier, mid, small, standard or late"},

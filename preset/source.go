@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/internal/secrets"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -64,12 +65,12 @@ type SettingError struct {
 	Reason string // what is wrong with it, and what to do
 }
 
-// Error names the key, the value, the source and what to do.
+// Error names the key, the value, the source and what to do. A password in an address is left out.
 func (e *SettingError) Error() string {
 	value := fmt.Sprint(e.Value)
 	switch v := e.Value.(type) {
 	case string:
-		value = fmt.Sprintf("%.60q", v)
+		value = fmt.Sprintf("%.60q", secrets.Shown(v))
 	case tokens.Nano:
 		if v == 0 {
 			value = "off" // as all ceilings are at 0

@@ -14,12 +14,12 @@ type Key struct{ Begins, Rest string }
 // Keys are the forms that issuers document.
 var Keys = []Key{
 	{"AKIA ASIA ABIA ACCA", `[A-Z2-7]{16}`}, // AWS
-	{"glpat- gldt- glrt- glsoat- glptt- glcbt- glagent- glft- github_pat_ ya29. GOCSPX- nvapi-", `[A-Za-z0-9_-]{20,}`}, // GitLab, GitHub, Google, Nvidia
-	{"ghp_ gho_ ghu_ ghs_ ghr_ hf_ npm_ lin_api_ ntn_ secret_ gsk_ xai-", `[A-Za-z0-9]{30,}`},                          // GitHub, Hugging Face, npm, Linear, Notion, Groq, xAI
-	{"sk-", `(?:ant-|proj-|svcacct-|or-)?[A-Za-z0-9_-]*[0-9A-Z][A-Za-z0-9_-]{18,}`},                                    // OpenAI, Anthropic, OpenRouter
-	{"sk_live sk_test rk_live rk_test pk_live pk_test", `_[A-Za-z0-9]{16,}`},                                           // Stripe
-	{"shpat_ shpca_ shppa_ shpss_ sk_ dop_v1_", `[a-fA-F0-9]{32,}`},                                                    // Shopify, ElevenLabs, DigitalOcean
-	{"xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-", `[A-Za-z0-9-]{10,}`},                                                 // Slack
+	{"glpat- gldt- glrt- glsoat- glptt- glcbt- glagent- glft- github_pat_ ya29. GOCSPX- nvapi-", `[A-Za-z0-9_-]{20,}`},        // GitLab, GitHub, Google, Nvidia
+	{"ghp_ gho_ ghu_ ghs_ ghr_ hf_ npm_ lin_api_ ntn_ secret_ gsk_ xai-", `[A-Za-z0-9]{30,}`},                                 // GitHub, Hugging Face, npm, Linear, Notion, Groq, xAI
+	{"sk-", `(?:ant-|proj-|svcacct-|or-)?(?:[A-Za-z0-9_-]*[0-9A-Z][A-Za-z0-9_-]{18,}|[A-Za-z0-9_-]{18,}[0-9][A-Za-z0-9_-]*)`}, // OpenAI, Anthropic, OpenRouter
+	{"sk_live sk_test rk_live rk_test pk_live pk_test", `_[A-Za-z0-9]{16,}`},                                                  // Stripe
+	{"shpat_ shpca_ shppa_ shpss_ sk_ dop_v1_", `[a-fA-F0-9]{32,}`},                                                           // Shopify, ElevenLabs, DigitalOcean
+	{"xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-", `[A-Za-z0-9-]{10,}`},                                                        // Slack
 	{"xapp-", `\d-[A-Za-z0-9-]{10,}`},
 	{"whsec_", `[A-Za-z0-9+/=]{24,}`}, // Stripe
 	{"AIza pypi-", `[A-Za-z0-9_-]{35,}`},
@@ -48,6 +48,12 @@ var Issuers = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`220[0-4]\d{12,}`,                                  // Mir
 	`(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,}`, // Maestro
 }, "|") + `)$`)
+
+// user is the user and the password in an address, also in one that lacks its scheme.
+var user = regexp.MustCompile(`(?i)^([a-z][a-z0-9+.-]*://)[^/?#\s]+@|^[^/?#@\s:]*:[^/?#\s]+@`)
+
+// Shown returns an address as a message may have it: without user and password.
+func Shown(address string) string { return user.ReplaceAllString(address, "${1}[redacted]@") }
 
 // Luhn checks the last digit of the number of a card (ISO/IEC 7812).
 func Luhn(number []byte) bool {

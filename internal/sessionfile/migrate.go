@@ -46,7 +46,7 @@ func step(ctx context.Context, conn *sql.Conn, steps []string) (done bool, err e
 	}
 	defer func() {
 		end := "COMMIT"
-		if err != nil {
+		if done || err != nil {
 			end = "ROLLBACK"
 		}
 		_, endErr := conn.ExecContext(ctx, end)
@@ -57,6 +57,8 @@ func step(ctx context.Context, conn *sql.Conn, steps []string) (done bool, err e
 		return false, err
 	}
 	if version == len(steps) {
+		// Writing shows whether this process may write the file. Nothing is left of it, so that a file whose pages turn out
+		// to be damaged is refused as it was.
 		return true, Pragmas(ctx, conn, fmt.Sprintf("user_version = %d", version))
 	}
 	if _, err := conn.ExecContext(ctx, steps[version]); err != nil {

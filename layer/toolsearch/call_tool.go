@@ -133,8 +133,7 @@ func (t *callTool) resolve(given map[string]any) (resolved, *refusal) {
 		return resolved{}, &refusal{text: fmt.Sprintf(fault, short(name)), schema: c.schema}
 	}
 	if wrong := validate(c.schema, args); wrong != nil {
-		// The library names the value that is wrong, however large it is.
-		detail := first(strings.ReplaceAll(strings.ReplaceAll(wrong.Error(), "validating root: ", ""), "\n", "; "), 300)
+		detail := first(strings.ReplaceAll(wrong.Error(), "\n", "; "), 1_000)
 		return resolved{}, &refusal{text: fmt.Sprintf("The arguments do not fit the parameters of %s: %s.", short(name), detail), schema: c.schema}
 	}
 	c.args = args
@@ -150,7 +149,7 @@ func argumentsIn(given map[string]any) (args map[string]any, fault string) {
 		var decoded map[string]any
 		if strings.TrimSpace(text) == "" {
 			nested = nil
-		} else if json.Unmarshal([]byte(text), &decoded) == nil {
+		} else if json.Unmarshal([]byte(text), &decoded) == nil && decoded != nil {
 			nested = decoded
 		}
 	}

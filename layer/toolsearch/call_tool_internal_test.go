@@ -76,12 +76,13 @@ func TestAWrongCallIsAnsweredWithWhatIsWrong(t *testing.T) {
 		"missing":               {`{"name":"weather","arguments":{"days":1}}`, `The arguments do not fit the parameters of "weather": required: missing properties: ["city"].`, true},
 		"not parameters":        {`{"name":"event","arguments":{"a":1}}`, `The arguments do not fit the parameters of "event": unexpected additional properties ["a"].`, true},
 		"a list":                {`{"name":"weather","arguments":["Rome"]}`, `The arguments of "weather" must be an object.`, true},
+		"null as a text":        {`{"name":"weather","arguments":"null"}`, `The arguments of "weather" must be an object.`, true},
 		"a text":                {`{"name":"weather","arguments":"Rome"}`, `The arguments of "weather" must be an object.`, true},
 		"both places":           {`{"name":"weather","arguments":{"city":"Rome"},"days":2}`, `Put all arguments of "weather" into "arguments", not next to it.`, true},
-		"a number as a text":    {`{"name":"weather","arguments":{"city":"Rome","days":"007"}}`, `The arguments do not fit the parameters of "weather": validating /properties/days: type: 007 has type "string", want "integer".`, true},
-		"a number for a text":   {`{"name":"event","arguments":{"title":5,"when":{"day":1}}}`, `The arguments do not fit the parameters of "event": validating /properties/title: type: 5 has type "integer", want "string".`, true},
-		"a required null":       {`{"name":"weather","arguments":{"city":null}}`, `The arguments do not fit the parameters of "weather": validating /properties/city: type: <invalid reflect.Value> has type "null", want "string".`, true},
-		"another agent":         {`{"name":"transfer_to_agent","arguments":{"agent_name":"nobody"}}`, `The arguments do not fit the parameters of "transfer_to_agent": validating /properties/agent_name: enum: nobody does not equal any of: [billing].`, true},
+		"a number as a text":    {`{"name":"weather","arguments":{"city":"Rome","days":"007"}}`, `The arguments do not fit the parameters of "weather": "days": type: 007 has type "string", want "integer".`, true},
+		"a number for a text":   {`{"name":"event","arguments":{"title":5,"when":{"day":1}}}`, `The arguments do not fit the parameters of "event": "title": type: 5 has type "integer", want "string".`, true},
+		"a required null":       {`{"name":"weather","arguments":{"city":null}}`, `The arguments do not fit the parameters of "weather": "city": type: null has type "null", want "string".`, true},
+		"another agent":         {`{"name":"transfer_to_agent","arguments":{"agent_name":"nobody"}}`, `The arguments do not fit the parameters of "transfer_to_agent": "agent_name": enum: nobody does not equal any of: [billing].`, true},
 	} {
 		for range 5 {
 			got, err := sample(t).Run(nil, object(t, r.given))
@@ -155,7 +156,7 @@ func TestALargeValueIsNotQuoted(t *testing.T) {
 	t.Parallel()
 	got, err := sample(t).Run(nil, map[string]any{"name": "weather", "arguments": map[string]any{"city": "Rome", "days": strings.Repeat("x", 1<<20)}})
 	text, _ := got["error"].(string)
-	if err != nil || len(text) > 500 || !strings.Contains(text, "validating /properties/days") {
+	if err != nil || len(text) > 500 || !strings.Contains(text, `"days": type: x`) || !strings.HasSuffix(text, `has type "string", want "integer".`) {
 		t.Errorf("%d bytes: %.300s, %v", len(text), text, err)
 	}
 }
@@ -241,16 +242,19 @@ func TestSchemasThatReferToThemselvesAreApplied(t *testing.T) {
 // time calls as often as it made mistakes.
 func TestEachArgumentThatIsWrongIsNamed(t *testing.T) {
 	t.Parallel()
-	schema := `{"type":"object","required":["d"],"additionalProperties":false,"$defs":{"n":{"type":"integer"}},
-		"properties":{"a":{"type":"integer"},"b":{"$ref":"#/$defs/n"},"c":{"type":"object","properties":{"in":{"type":"boolean"}}},"d":{"type":"string"}}}`
+	schema := `{"type":"object","required":["d"],"additionalProperties":false,
+		"$defs":{"n":{"type":"integer"},"tree":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}},"leaf":{"type":"boolean"}}}},
+		"properties":{"a":{"type":"integer"},"b":{"$ref":"#/$defs/n"},"c":{"$ref":"#/$defs/tree"},"d":{"type":"string"}}}`
+	args := `{"a":null,"b":"q","c":{"kids":[{"kids":[{"kids":[{"leaf":"no"}]}]}]}}`
 	texts := map[string]bool{}
 	for range 50 {
 		c := newCallTool(nil, map[string]any{"x": takes("x", schema)})
-		_, wrong := c.resolve(map[string]any{"name": "x", "arguments": map[string]any{"a": "p", "b": "q", "c": map[string]any{"in": "r"}}})
+		_, wrong := c.resolve(map[string]any{"name": "x", "arguments": args})
 		texts[wrong.text] = true
-		for _, want := range []string{"required", `"d"`, "a: ", "b: ", "c/properties/in: "} {
+		for _, want := range []string{`missing properties: ["d"]; `, `"a": type: null has type "null", want "integer"; `, `"b": type: q has type "string", want "integer"`,
+			`"c": type: no has type "string", want "boolean" (/$defs/tree/properties/leaf)`} {
 			if !strings.Contains(wrong.text, want) {
-				t.Fatalf("%q does not name %s", wrong.text, want)
+				t.Fatalf("%q does not have %s", wrong.text, want)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -42,14 +43,16 @@ func validate(schema, args map[string]any) (wrong error) {
 					alone[key] = value
 				}
 			}
-			each = append(each, apply(alone, map[string]any{name: args[name]}))
+			if err := apply(alone, map[string]any{name: args[name]}); err != nil {
+				each = append(each, fmt.Errorf("%s: %w", short(name), err))
+			}
 		}
 	}
 	return cmp.Or(errors.Join(each...), wrong)
 }
 
 // apply returns the first thing that is wrong with arguments by a schema.
-func apply(schema, args map[string]any) error {
+func apply(schema, args map[string]any) (wrong error) {
 	data, err := json.Marshal(schema)
 	if err != nil {
 		return nil
@@ -65,8 +68,32 @@ func apply(schema, args map[string]any) error {
 	if err != nil {
 		return nil
 	}
-	return resolved.Validate(args)
+	if wrong = resolved.Validate(args); wrong == nil {
+		return nil
+	}
+	// The library names all schemas around the one that refuses. That one is enough, and only inside of an argument.
+	place, cause := "", strings.ReplaceAll(wrong.Error(), "<invalid reflect.Value>", "null")
+	for {
+		around, inner, more := strings.Cut(cause, ": ")
+		path, is := strings.CutPrefix(around, "validating ")
+		if !is || !more {
+			break
+		}
+		place, cause = path, inner
+	}
+	// It quotes the value, however large that is, and says behind it what is wrong.
+	if begin := first(cause, mostCause); len(begin) < len(cause) {
+		runes := []rune(cause)
+		cause = begin + "…" + string(runes[max(len([]rune(begin)), len(runes)-mostCause):])
+	}
+	if strings.Count(place, "/") > 2 || strings.HasPrefix(place, "/$defs/") {
+		cause += " (" + place + ")"
+	}
+	return errors.New(cause)
 }
+
+// mostCause is how many characters of a cause are kept of its beginning, and as many of its end.
+const mostCause = 100
 
 const (
 	// maxVisits is how many schemas the parameters of a tool may apply to one value and what it contains.

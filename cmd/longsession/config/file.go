@@ -13,6 +13,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/adk-go-ext/longsession/internal/secrets"
 )
 
 // Version is the version of the file format that this package reads, in the key version. A file without it has this
@@ -314,7 +316,7 @@ func shown(text string) string {
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		return text
 	}
-	return fmt.Sprintf("%.60q", text)
+	return fmt.Sprintf("%.60q", secrets.Shown(text))
 }
 
 // fromFile begins a value that is the name of a file.

@@ -41,7 +41,7 @@ func TestEachMistakeIsNamedWithItsPlace(t *testing.T) {
 		{"negative amount", "[agent]\nmax_turn_cost_usd = -1", "use an amount in USD of 0 or more"},
 		{"not one of the choices", "[session.context]\ntool_result_truncation = 'middle'", "use head, tail, both or lines"},
 		{"another end of a session", "[session]\non_disconnect = 'stop'", "session.on_disconnect: it is \"stop\": use pause"},
-		{"key in an address", "[agent]\nbase_url = 'http://me:key@localhost/v1'", "a user or a password in it"},
+		{"key in an address", "[agent]\nbase_url = 'http://me:key@localhost/v1'", "it is \"http://[redacted]@localhost/v1\": it has a user or a password in it"},
 		{"no address", "[agent]\nbase_url = 'localhost'", "use an address such as"},
 		{"newer version", "version = 2\n[future]\nx = 1", "s.toml: version: the file is of version 2, and this program reads version 1: update the program"},
 		{"odd version", "version = 'new'", "s.toml: version: use 1"},

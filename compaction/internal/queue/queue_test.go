@@ -109,9 +109,15 @@ func TestALockIsWaitedForWithAContext(t *testing.T) {
 	if err := l.Acquire(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+	if err := l.AcquireFree(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
 	l.Release()
 	if err := l.Acquire(ended); err == nil {
 		t.Error("a context that has ended gets a free lock")
+	}
+	if err := l.AcquireFree(ended); err != nil {
+		t.Errorf("a free lock is refused: %v", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
+	"github.com/adk-go-ext/longsession/internal/secrets"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -85,7 +86,7 @@ func settingOf(key config.Key, values *config.Values) setting.Setting {
 	set := func(text string) error {
 		err := values.Set(key.Name, text)
 		if refused := (*preset.SettingError)(nil); errors.As(err, &refused) {
-			return &setting.Refused{Value: strconv.Quote(text), Reason: refused.Reason}
+			return &setting.Refused{Value: strconv.Quote(secrets.Shown(text)), Reason: refused.Reason}
 		}
 		typed = text
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/config"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/secrets"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/preset"
@@ -153,7 +154,7 @@ func settingsWithoutCeiling(in config.In) (config.Settings, error) {
 // nameless is the model of settings that name none: "" if they choose one, and the demo where there is no key.
 func (s source) nameless(in config.In) (string, error) {
 	if s.baseURL != "" {
-		return "", fmt.Errorf("the server %s needs the name of a model: give it by --model", terminal.Printable(s.baseURL))
+		return "", fmt.Errorf("the server %s needs the name of a model: give it by --model", terminal.Printable(secrets.Shown(s.baseURL)))
 	}
 	for _, v := range []config.Values{in.Flag, in.Environment, in.File} {
 		if v.Preset.Provider != nil {

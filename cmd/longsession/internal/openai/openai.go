@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"google.golang.org/adk/model"
+
+	"github.com/adk-go-ext/longsession/internal/secrets"
 )
 
 // DefaultIdle is how long a server may be silent. A local model may read a long prompt for minutes before its first
@@ -53,7 +55,7 @@ func New(cfg Config) (*Model, error) {
 	}
 	u, err := url.Parse(strings.TrimSpace(cfg.BaseURL))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("the base URL is %q: it must begin with http:// or https:// and name a host, as in http://localhost:11434/v1", cfg.BaseURL)
+		return nil, fmt.Errorf("the base URL is %q: it must begin with http:// or https:// and name a host, as in http://localhost:11434/v1", secrets.Shown(cfg.BaseURL))
 	}
 	if u.User != nil {
 		return nil, errors.New("the base URL has a name or a password in it: set the key in the environment")

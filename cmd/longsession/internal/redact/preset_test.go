@@ -18,6 +18,7 @@ var labeled = map[string][]struct{ text, private string }{
 		{"SLACK: " + "xoxb-" + "123456789012-abcdefABCDEF", "xoxb-" + "123456789012-abcdefABCDEF"},
 		{"sk-ant-api03-AbCdEf0123456789_AbCdEf0123456789-xyz", "sk-ant-api03-AbCdEf0123456789_AbCdEf0123456789-xyz"},
 		{"OPENAI_API_KEY=sk-proj-abcdefGHIJKL0123456789mnop", "sk-proj-abcdefGHIJKL0123456789mnop"},
+		{"use sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF", "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"},
 		{"charge with " + "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc now", "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"},
 		{"key=AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY", "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY"},
 		{"Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"},
