@@ -24,7 +24,8 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 		return s.appendNil(ctx, sess, ev)
 	}
 	ev = withoutRecord(ev)
-	appendCtx, release := appendContext(ctx, ev)
+	class := adk.Classify(ev) // once, for all who ask what has come
+	appendCtx, release := appendContext(ctx, ev, class)
 	defer release()
 	inner, h := s.sessions.Peel(sess)
 	if h == nil {
@@ -40,7 +41,7 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 	}
 	s.reporter.CutFailure(ctx, h.State, s.sessions.CutFailure(h.State.Ref))
 	if !ev.Partial {
-		s.engine.AfterAppend(ctx, h, ev)
+		s.engine.AfterAppend(ctx, h, ev, class)
 	}
 	return nil
 }

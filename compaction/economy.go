@@ -117,7 +117,7 @@ func economyOf(h *sessions.Handle, now meter.Economy) EconomyStatus {
 			status.Spent += prices.Input*float64(m.CompactedTokens) + (prices.Input-prices.Cached)*float64(anew)
 		default:
 			history += promptsize.OfEvent(ev)
-			if meter.IsCall(ev) {
+			if meter.IsCall(adk.Classify(ev)) {
 				unread := 0 // a sum of floats would depend on the order
 				for branch, tokens := range savedIn {
 					if adk.Visible(ev.Branch, branch) {

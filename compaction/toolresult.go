@@ -21,8 +21,8 @@ const toolResultTimeout = 5 * time.Second
 //
 //	the call is stored, the tool runs    the user presses Ctrl-C: ctx ends
 //	the tool returns                     its result is stored all the same
-func appendContext(ctx context.Context, ev *session.Event) (appendCtx context.Context, release func()) {
-	if class := adk.Classify(ev); ev.Partial || class.Is(adk.ByUser) || !class.Is(adk.Responds) {
+func appendContext(ctx context.Context, ev *session.Event, class adk.Class) (appendCtx context.Context, release func()) {
+	if ev.Partial || class.Is(adk.ByUser) || !class.Is(adk.Responds) {
 		return ctx, func() {}
 	}
 	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

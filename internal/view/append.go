@@ -117,8 +117,8 @@ func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, re
 	if ev == nil || p.isWatched(ev) {
 		return needsHistory
 	}
-	out := growsEnd
-	if p.replacesNewest(ev) || p.opensAnchorless(ev) || p.belongsInFront(ev) || adk.Classify(ev).Is(adk.Message) && (len(p.open) > 0 || p.reused) {
+	class, out := adk.Classify(ev), growsEnd
+	if p.replacesNewest(ev, class) || p.opensAnchorless(ev, class) || p.belongsInFront(ev, class) || class.Is(adk.Message) && (len(p.open) > 0 || p.reused) {
 		out = changesVisible
 	}
 	for _, response := range responses {
@@ -174,22 +174,22 @@ func (p *projection) watchRecords() {
 
 // replacesNewest reports whether a covered event will no longer be shown: it was shown only as the
 // newest of its kind, and the new event is newer.
-func (p *projection) replacesNewest(ev *session.Event) bool {
-	return p.keepsUser && opens(ev) || p.keepsAgent && speaksAsAgent(ev)
+func (p *projection) replacesNewest(ev *session.Event, class adk.Class) bool {
+	return p.keepsUser && opens(ev, class) || p.keepsAgent && speaksAsAgent(ev, class)
 }
 
 // opensAnchorless reports whether the new event opens an invocation whose mid-turn summary is shown
 // in front because it had no anchor.
-func (p *projection) opensAnchorless(ev *session.Event) bool {
-	return opens(ev) && slices.ContainsFunc(p.current, func(s *summary) bool {
+func (p *projection) opensAnchorless(ev *session.Event, class adk.Class) bool {
+	return opens(ev, class) && slices.ContainsFunc(p.current, func(s *summary) bool {
 		return s.meta.MidTurn() && s.anchor < 0 && s.meta.StartInvocationID == ev.InvocationID
 	})
 }
 
 // belongsInFront reports whether the new event is by a remote agent and older than the end of a
 // summary in front. That happens if a clock runs late, or if several processes append.
-func (p *projection) belongsInFront(ev *session.Event) bool {
-	return isRemoteWords(ev) && slices.ContainsFunc(p.current, func(s *summary) bool { return s.anchor < 0 && s.endsAfter(ev) })
+func (p *projection) belongsInFront(ev *session.Event, class adk.Class) bool {
+	return isRemoteWords(ev, class) && slices.ContainsFunc(p.current, func(s *summary) bool { return s.anchor < 0 && s.endsAfter(ev) })
 }
 
 // effectOfAnswer returns the effect of a response to a call, or of a request to confirm one. A

@@ -80,7 +80,7 @@ func (l *layout) anchorSummaries() {
 			s.anchor = l.working.index(int(s.after))
 		} else {
 			s.anchor = slices.IndexFunc(l.events, func(ev *session.Event) bool {
-				return opens(ev) && ev.InvocationID == s.meta.StartInvocationID
+				return opens(ev, adk.Classify(ev)) && ev.InvocationID == s.meta.StartInvocationID
 			})
 		}
 		if s.anchor >= 0 {
@@ -90,20 +90,20 @@ func (l *layout) anchorSummaries() {
 }
 
 // opens reports whether an event may open an invocation.
-func opens(ev *session.Event) bool {
-	return adk.Classify(ev).Is(adk.ByUser) && ev.Content != nil && !record.Is(ev)
+func opens(ev *session.Event, class adk.Class) bool {
+	return class.Is(adk.ByUser) && ev.Content != nil && !record.Is(ev)
 }
 
-func speaksAsAgent(ev *session.Event) bool {
-	return adk.Classify(ev).Is(adk.ByAgent) && !record.Is(ev)
+func speaksAsAgent(ev *session.Event, class adk.Class) bool {
+	return class.Is(adk.ByAgent) && !record.Is(ev)
 }
 
 // keepNewest shows the newest event of a kind, and reports whether it would be hidden otherwise.
 // ADK answers the newest event of the user, and uses the newest event of an agent for routing. The
 // selector never chooses these two, but a record from elsewhere may cover them.
-func (l *layout) keepNewest(is func(*session.Event) bool) (hidden bool) {
+func (l *layout) keepNewest(is func(*session.Event, adk.Class) bool) (hidden bool) {
 	for i, ev := range slices.Backward(l.events) {
-		if is(ev) {
+		if is(ev, adk.Classify(ev)) {
 			hidden, l.hidden[i] = l.hidden[i], false
 			return hidden
 		}

@@ -21,7 +21,7 @@ func (l *layout) findRemoteWords(front []*summary) {
 		return
 	}
 	for i, ev := range l.events {
-		if l.hidden[i] || !isRemoteWords(ev) {
+		if l.hidden[i] || !isRemoteWords(ev, adk.Classify(ev)) {
 			continue
 		}
 		if k := slices.IndexFunc(front, func(s *summary) bool { return s.endsAfter(ev) }); k >= 0 {
@@ -33,7 +33,6 @@ func (l *layout) findRemoteWords(front []*summary) {
 
 // isRemoteWords reports whether an event is by a remote agent and has neither calls nor responses,
 // which would tie it to a unit.
-func isRemoteWords(ev *session.Event) bool {
-	class := adk.Classify(ev)
+func isRemoteWords(ev *session.Event, class adk.Class) bool {
 	return class.Is(adk.ByAgent|adk.Remote) && !class.Any(adk.Calls|adk.Responds) && !record.Is(ev)
 }

@@ -20,7 +20,7 @@ import (
 // mayAnswer notes an appended event, and reports whether a checkpoint may be due now that the model has
 // asked for. That can be at the end of a turn, and at the beginning of the next if the process ended
 // before.
-func (e *Engine) mayAnswer(h *sessions.Handle, ev *session.Event) bool {
+func (e *Engine) mayAnswer(h *sessions.Handle, ev *session.Event, class adk.Class) bool {
 	if e.cfg.CheckpointTool == "" {
 		return false
 	}
@@ -29,7 +29,6 @@ func (e *Engine) mayAnswer(h *sessions.Handle, ev *session.Event) bool {
 	} else {
 		e.noteAsked(h)
 	}
-	class := adk.Classify(ev)
 	return h.Marks.Wait() && (class.Is(adk.EndsTurn) || class.Is(adk.ByUser|adk.Message) && !class.Is(adk.Responds))
 }
 

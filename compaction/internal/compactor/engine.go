@@ -100,7 +100,7 @@ func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.St
 //	nothing is due                             it returns at once
 //	a trigger is due                           a background job compacts after the turn
 //	... and Synchronous, or the hard limit     the append waits until the compaction is done
-func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *session.Event) {
+func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *session.Event, class adk.Class) {
 	j := writer.Job{InvocationID: ev.InvocationID}
 	defer e.survive(ctx, h.State, j)
 	if invocation, ok := ctx.(agent.InvocationContext); ok {
@@ -111,13 +111,13 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 	if h.Listed || e.cfg.idle() {
 		return
 	}
-	due := e.mayAnswer(h, ev)
+	due := e.mayAnswer(h, ev, class)
 	if e.cfg.automatic() {
 		e.followModel(ctx, h.State)
-		e.reporter.Misreport(ctx, h, ev)
+		e.reporter.Misreport(ctx, h, ev, class)
 		h.CatchUp()
-		due = h.Turns.Add(ev) && e.cfg.Threshold > 0 && !h.State.Prompts.Limits().Prices.Known() || due
-		switch h.Meter.Pressure(ev) {
+		due = h.Turns.Add(ev.InvocationID, class) && e.cfg.Threshold > 0 && !h.State.Prompts.Limits().Prices.Known() || due
+		switch h.Meter.Pressure(ev.Branch, class) {
 		case meter.OverLimit:
 			due, j.Forced = true, true
 		case meter.OverThreshold:

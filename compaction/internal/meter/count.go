@@ -34,9 +34,9 @@ const (
 // the branch, and whether it counted any. A remote agent's counts are of its own prompts, so they
 // do not matter. Some adapters leave the cached part out of the prompt; countOf adds it where it is
 // larger than the prompt, or where the prompt would be too low to be believed without it.
-func countOf(ev *session.Event, branch string, estimate int) (count int, reported bool) {
+func countOf(ev *session.Event, class adk.Class, branch string, estimate int) (count int, reported bool) {
 	usage := ev.UsageMetadata
-	if ev.Branch != branch || adk.Classify(ev).Any(adk.ByUser|adk.Remote) || usage == nil || usage.PromptTokenCount <= 0 {
+	if ev.Branch != branch || class.Any(adk.ByUser|adk.Remote) || usage == nil || usage.PromptTokenCount <= 0 {
 		return 0, false
 	}
 	count, cached := int(usage.PromptTokenCount), max(0, int(usage.CachedContentTokenCount))

@@ -131,9 +131,8 @@ type account struct {
 	model                     string // of the last call
 }
 
-// IsCall reports whether an event is the answer of a call of an agent's model.
-func IsCall(ev *session.Event) bool {
-	class := adk.Classify(ev)
+// IsCall reports whether an event of a class is the answer of a call of an agent's model.
+func IsCall(class adk.Class) bool {
 	return class.Is(adk.ByAgent|adk.Speaks) && !class.Any(adk.Responds|adk.Remote)
 }
 
@@ -148,12 +147,12 @@ func (a *account) addSummary(m *record.Metadata, size int) {
 // here on.
 func (a *account) restart() { a.again, a.anew = 0, 0 }
 
-// add takes in an event of the branch or of those above it. mine says that it is of the branch itself.
-func (a *account) add(ev *session.Event, size int, mine bool, l *Limits) {
+// add takes in an event of the branch or of those above it. isCall says that it is a call of the branch itself.
+func (a *account) add(ev *session.Event, size int, isCall bool, l *Limits) {
 	if ev.Timestamp.After(a.now) { // a clock may go back
 		a.now = ev.Timestamp
 	}
-	if mine && IsCall(ev) {
+	if isCall {
 		a.call(ev, l)
 	}
 	if a.retain > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -233,7 +234,7 @@ func TestACompactionIsCheaperOnceTheCacheHasExpired(t *testing.T) {
 			b.call(300, time.Second)
 		}
 		user := &session.Event{Author: "user", Timestamp: b.at.Add(after)}
-		b.history.add(user, 10, true, l)
+		b.history.add(user, 10, false, l)
 		return b.history.economy(l)
 	}
 	warm := story(time.Minute)
@@ -320,7 +321,7 @@ func TestWhatACompactionWouldRemove(t *testing.T) {
 	tool.Content = genai.NewContentFromFunctionResponse("find", nil, genai.RoleUser)
 	remote.CustomMetadata = map[string]any{"a2a:task_id": "1"}
 	for _, ev := range []*session.Event{user, tool, remote} {
-		a.add(ev, 10, true, l)
+		a.add(ev, 10, IsCall(adk.Classify(ev)), l)
 	}
 	got := a.economy(l)
 	if got.Calls != 4 || got.Window != 31_000 || got.Removable != 30_500 {
@@ -438,7 +439,7 @@ func TestACallWithAnEarlierClockExpiresNoCache(t *testing.T) {
 		b.call(300, time.Second)
 	}
 	b.history.add(answer(b.at.Add(-time.Hour)), 300, true, l)
-	b.history.add(&session.Event{Author: "user", Timestamp: b.at.Add(time.Second)}, 10, true, l)
+	b.history.add(&session.Event{Author: "user", Timestamp: b.at.Add(time.Second)}, 10, false, l)
 	if b.history.economy(l).CacheExpired {
 		t.Error("the cache has expired within a second")
 	}

@@ -133,14 +133,14 @@ func (m *Meter) tally(branch string) *tally {
 
 // Doubt judges the count that the newest event of the view has. It reports one that cannot be right
 // once for each agent, and again after some that are believed.
-func (m *Meter) Doubt(ev *session.Event) (what Misreport, news bool) {
+func (m *Meter) Doubt(ev *session.Event, class adk.Class) (what Misreport, news bool) {
 	if ev.UsageMetadata == nil || ev.UsageMetadata.PromptTokenCount <= 0 || m.session.learned.Events.Stale(ev) {
 		return Misreport{}, false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.tally(ev.Branch)
-	count, expected, v, reported := t.judge(ev, t.estimate-t.newest)
+	count, expected, v, reported := t.judge(ev, class, t.estimate-t.newest)
 	if !reported || !m.session.isNews(ev.Author, v) {
 		return Misreport{}, false
 	}

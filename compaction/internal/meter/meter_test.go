@@ -11,6 +11,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction/internal/learned"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
@@ -171,7 +172,7 @@ func TestACountThatCannotBeRightIsReportedOnce(t *testing.T) {
 	for n, r := range append(doubts, doubt{20_000, true, true}) {
 		ev := counted(h.Agent("inv1", "bot", "Yes.").Last(), r.prompt)
 		v.Append(ev)
-		got, news := m.Doubt(ev)
+		got, news := m.Doubt(ev, adk.Classify(ev))
 		if news != r.news || got.TooHigh != r.tooHigh || news && got.Counted != int(r.prompt) {
 			t.Errorf("count %d of %d tokens: %+v, news %t; want news %t, too high %t", n, r.prompt, got, news, r.news, r.tooHigh)
 		}

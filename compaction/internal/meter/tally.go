@@ -141,10 +141,10 @@ func (t *tally) request(agent string) *request {
 
 // judge decides whether to believe the count that an event has for the prompt behind it, given the
 // estimate of the view at that time. expected is the estimate of the prompt itself.
-func (t *tally) judge(ev *session.Event, estimate int) (count, expected int, v verdict, reported bool) {
+func (t *tally) judge(ev *session.Event, class adk.Class, estimate int) (count, expected int, v verdict, reported bool) {
 	request := t.request(ev.Author)
 	expected = t.sent(ev, estimate)
-	count, reported = countOf(ev, t.branch, expected)
+	count, reported = countOf(ev, class, t.branch, expected)
 	if request != nil {
 		expected += request.fixed
 	}
@@ -157,25 +157,26 @@ func (t *tally) add(events []*session.Event, isPresent func(ev *session.Event) b
 		if !adk.Visible(t.branch, ev.Branch) {
 			continue
 		}
-		if ev.Branch == t.branch && adk.Classify(ev).Is(adk.ByAgent) && !adk.Classify(ev).Is(adk.Remote) {
+		class := adk.Classify(ev)
+		if ev.Branch == t.branch && class.Is(adk.ByAgent) && !class.Is(adk.Remote) {
 			t.speakers[ev.Author] = true
 		}
 		size := promptsize.OfEvent(ev)
 		for _, agent := range t.agents {
 			agent.since += agent.fit.Line().More(size)
 		}
-		count, _, v, reported := t.judge(ev, t.estimate)
+		count, _, v, reported := t.judge(ev, class, t.estimate)
 		if reported && v == believed && isPresent(ev) && !t.session.learned.Events.Stale(ev) {
 			t.count(ev, count)
 		}
 		t.estimate, t.newest = t.estimate+size, size
-		t.charge(ev, size)
+		t.charge(ev, class, size)
 	}
 	t.noteCounts()
 }
 
 // charge takes an event into the account.
-func (t *tally) charge(ev *session.Event, size int) {
+func (t *tally) charge(ev *session.Event, class adk.Class, size int) {
 	if t.account == nil {
 		return
 	}
@@ -185,7 +186,7 @@ func (t *tally) charge(ev *session.Event, size int) {
 			return
 		}
 	}
-	t.account.add(ev, size, ev.Branch == t.branch, t.session.Limits())
+	t.account.add(ev, size, ev.Branch == t.branch && IsCall(class), t.session.Limits())
 	for _, through := range t.plannedAt {
 		if through.isOf(ev) {
 			t.account.restart()

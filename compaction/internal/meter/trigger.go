@@ -1,10 +1,6 @@
 package meter
 
-import (
-	"google.golang.org/adk/session"
-
-	"github.com/adk-go-ext/longsession/internal/adk"
-)
+import "github.com/adk-go-ext/longsession/internal/adk"
 
 // Pressure is how urgently the prompts of a session must become smaller.
 type Pressure int
@@ -15,15 +11,14 @@ const (
 	OverLimit              // a prompt may be over the hard limit: compact before it is sent
 )
 
-// Pressure compares the prompts that a new event makes possible with the limits. After a call
+// Pressure compares the prompts that a new event of a branch makes possible with the limits. After a call
 // nothing can be sent, so there is none. After an agent's event, the agents of its branch may send
 // a prompt; after a user's, those of any branch.
-func (m *Meter) Pressure(ev *session.Event) Pressure {
-	class := adk.Classify(ev)
+func (m *Meter) Pressure(branch string, class adk.Class) Pressure {
 	if class.Is(adk.Calls) {
 		return None
 	}
-	readers := []string{ev.Branch}
+	readers := []string{branch}
 	if class.Is(adk.ByUser) {
 		readers = m.Branches()
 	}

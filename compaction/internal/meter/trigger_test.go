@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -55,7 +56,7 @@ func TestPressureOfAnEvent(t *testing.T) {
 		h := &ct.History{}
 		r.story(h)
 		m := New(view.New(h.Events), newSession())
-		if got := m.Pressure(h.Last()); got != r.want {
+		if got := m.Pressure(h.Last().Branch, adk.Classify(h.Last())); got != r.want {
 			t.Errorf("%s: pressure %d at %+v, want %d", r.name, got, m.Prompt(""), r.want)
 		}
 		if over := m.AnyOverLimit(); over != (r.want == OverLimit) {

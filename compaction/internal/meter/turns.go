@@ -3,8 +3,6 @@ package meter
 import (
 	"sync"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
@@ -25,16 +23,16 @@ type Turns struct {
 	open           bool // the invocation has not answered yet
 }
 
-// Add notes an appended event and reports whether the invocation trigger must be checked.
-func (t *Turns) Add(ev *session.Event) (check bool) {
+// Add notes an appended event of an invocation and reports whether the invocation trigger must be checked.
+func (t *Turns) Add(invocationID string, class adk.Class) (check bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if ev.InvocationID != t.invocation {
-		t.invocation = ev.InvocationID
+	if invocationID != t.invocation {
+		t.invocation = invocationID
 		t.begun++
 		t.open = true
 	}
-	if !adk.Classify(ev).Is(adk.EndsTurn) {
+	if !class.Is(adk.EndsTurn) {
 		return false
 	}
 	t.open = false

@@ -3,8 +3,14 @@ package meter
 import (
 	"testing"
 
+	"google.golang.org/adk/session"
+
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
+
+// add takes in an event as the service does.
+func add(t *Turns, ev *session.Event) (check bool) { return t.Add(ev.InvocationID, adk.Classify(ev)) }
 
 // A job checks while the next turn begins. If that turn were forgotten, the next check would come
 // one turn late or, at the end of a conversation, never.
@@ -12,14 +18,14 @@ func TestATurnThatBeginsDuringACheckCountsForTheNext(t *testing.T) {
 	t.Parallel()
 	var turns Turns
 	h := (&ct.History{}).Turns(5, "bot")
-	add := func(n int) bool { return turns.Add(h.Events[n-1]) }
+	turn := func(n int) (check bool) { return add(&turns, h.Events[n-1]) }
 	for n := 1; n <= 8; n++ {
-		add(n)
+		turn(n)
 	}
 	checked := turns.Checking() // it sees four turns: one is missing
-	add(9)
+	turn(9)
 	checked(1)
-	if !add(10) {
+	if !turn(10) {
 		t.Error("the fifth turn has ended, and no check is due")
 	}
 }
@@ -30,11 +36,11 @@ func TestATurnThatIsUnderWayDuringACheckCountsForTheNext(t *testing.T) {
 	var turns Turns
 	h := (&ct.History{}).Turns(5, "bot")
 	for n := 1; n <= 9; n++ {
-		turns.Add(h.Events[n-1])
+		add(&turns, h.Events[n-1])
 	}
 	checked := turns.Checking()
 	checked(1)
-	if !turns.Add(h.Events[9]) {
+	if !add(&turns, h.Events[9]) {
 		t.Error("the fifth turn has ended, and no check is due")
 	}
 }
@@ -45,7 +51,7 @@ func TestNoCheckBeforeEnoughTurnsHaveBegun(t *testing.T) {
 	h := (&ct.History{}).Turns(6, "bot")
 	var checks []int
 	for i, ev := range h.Events {
-		if turns.Add(ev) {
+		if add(&turns, ev) {
 			checks = append(checks, i)
 			turns.Checking()(4)
 		}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -46,8 +47,8 @@ func (r *Reporter) Unreadable(ctx context.Context, h *sessions.Handle) {
 // Misreport reports a provider's count that cannot be right: once for each agent, and again after
 // some counts that are believed. A count that is too low is only logged, because the agent may be
 // shown little of the history, which is in order.
-func (r *Reporter) Misreport(ctx context.Context, h *sessions.Handle, ev *session.Event) {
-	d, news := h.Meter.Doubt(ev)
+func (r *Reporter) Misreport(ctx context.Context, h *sessions.Handle, ev *session.Event, class adk.Class) {
+	d, news := h.Meter.Doubt(ev, class)
 	if !news {
 		return
 	}
