@@ -111,7 +111,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	if s.Settings, err = config.Resolve(in); err != nil {
 		return nil, err
 	}
-	if free { // there is no money to be saved
+	if free { // preset's note on a small model is about money, and there is none to be saved
 		s.Settings.Notes = slices.DeleteFunc(s.Settings.Notes, func(n string) bool { return strings.HasSuffix(n, "to save money.") })
 	}
 	s.Model, err = s.source.open(ctx, s.Settings.Model.Value)
