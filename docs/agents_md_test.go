@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 )
 
 // guideProject writes the example of agents-md.md into a new folder, and returns a Loader for its last file.
-func guideProject(t *testing.T) (loader *prompt.Loader, document string) {
+func guideProject(t *testing.T) (loader *agentsmd.Loader, document string) {
 	t.Helper()
 	document, top := read(t, "agents-md.md"), t.TempDir()
 	if err := os.Mkdir(filepath.Join(top, ".git"), 0o777); err != nil {
@@ -34,7 +34,7 @@ func guideProject(t *testing.T) (loader *prompt.Loader, document string) {
 			t.Fatal(err)
 		}
 	}
-	loader = prompt.NewLoader(workDir)
+	loader = agentsmd.NewLoader(workDir)
 	loader.Global = ""
 	return loader, document
 }
@@ -95,7 +95,7 @@ func TestTheGuideExplainsMessagesThatExist(t *testing.T) {
 func TestConfigurationNamesEveryFieldOfTheLoader(t *testing.T) {
 	t.Parallel()
 	named, exported := column(t, read(t, "configuration.md"), "\n## AGENTS.md files\n"), []string{}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[prompt.Loader]()) {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[agentsmd.Loader]()) {
 		if field.IsExported() {
 			exported = append(exported, field.Name)
 		}

@@ -36,6 +36,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -193,7 +194,7 @@ func Example_frontDoor() {
 
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
 		Model:  llm,
-		Prompt: prompt.Config{Project: prompt.NewLoader(workDir)},
+		Prompt: prompt.Config{Project: agentsmd.NewLoader(workDir)},
 	})
 	if err != nil {
 		log.Fatal(err)

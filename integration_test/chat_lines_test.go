@@ -32,6 +32,7 @@ import (
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 	search "github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/subtask"
 	"github.com/adk-go-ext/longsession/layer/subtask/tools"
@@ -127,7 +128,7 @@ func (k *chatted) write(name, text string) {
 
 // config has every layer at work. Compactions begin late, so that the window fills up before.
 func (k *chatted) config() longsession.Config {
-	loader := prompt.NewLoader(k.folder)
+	loader := agentsmd.NewLoader(k.folder)
 	loader.Global = ""
 	writer, err := summarizer.NewLLM(summarizer.LLMConfig{Model: k.llm, Pack: summarizer.PackHandover, Registry: k.registry})
 	if err != nil {

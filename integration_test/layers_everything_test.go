@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 )
 
 // project is a folder with an AGENTS.md that a test may edit.
@@ -41,8 +42,8 @@ func (p *project) write(text string) {
 	}
 }
 
-func (p *project) loader() *prompt.Loader {
-	l := prompt.NewLoader(p.dir)
+func (p *project) loader() *agentsmd.Loader {
+	l := agentsmd.NewLoader(p.dir)
 	l.Global = ""
 	return l
 }

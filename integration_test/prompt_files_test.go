@@ -20,6 +20,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 )
 
 // filesOf writes files into a new folder, which is a project.
@@ -43,8 +44,8 @@ func writeFile(t *testing.T, file, text string) {
 	}
 }
 
-func projectLoader(workDir string) *prompt.Loader {
-	l := prompt.NewLoader(workDir)
+func projectLoader(workDir string) *agentsmd.Loader {
+	l := agentsmd.NewLoader(workDir)
 	l.Global = ""
 	return l
 }

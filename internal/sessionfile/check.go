@@ -83,12 +83,12 @@ func Stat(full string) (os.FileInfo, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%w: it is a folder: name the file in it", ErrForeignFile)
 	case !info.Mode().IsRegular():
-		return nil, notRegular
+		return nil, errNotRegular
 	}
 	return info, tooSmall(info)
 }
 
-var notRegular = fmt.Errorf("%w: it is not a regular file: choose another path", ErrForeignFile)
+var errNotRegular = fmt.Errorf("%w: it is not a regular file: choose another path", ErrForeignFile)
 
 // HasNewPages reports whether the log or the journal next to a file has data. SQLite creates an
 // empty -wal even for reading.

@@ -21,7 +21,7 @@ func Found(full string) (bool, error) {
 		return false, fmt.Errorf("%w: allow this process to read and write the file and its folder", err)
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() { // opening a pipe for writing waits for its reader
-		return true, notRegular
+		return true, errNotRegular
 	}
 	return true, tooSmall(info)
 }

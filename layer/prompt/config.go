@@ -15,7 +15,7 @@ const defaultSourceTimeout = 5 * time.Second
 // Config says what fills the sections of a prompt. A section without a source does not exist. The zero value
 // has no sections, and changes no request.
 type Config struct {
-	// Project is section 2: what files such as AGENTS.md say about the project, normally a [Loader].
+	// Project is section 2: what files such as AGENTS.md say about the project, normally an agentsmd.Loader.
 	Project Source
 	// Memories is section 3: what is known from earlier sessions.
 	Memories Source

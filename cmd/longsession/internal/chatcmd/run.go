@@ -24,7 +24,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
-	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -168,7 +168,7 @@ func openFile(name string) (*persistence.SQLiteSessionService, error) {
 }
 
 // talk puts the layers over the sessions and runs the chat.
-func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, project *prompt.Loader, sessions *persistence.SQLiteSessionService) (err error) {
+func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, project *agentsmd.Loader, sessions *persistence.SQLiteSessionService) (err error) {
 	compactions, alerts := &chat.Compactions{}, &chat.Alerts{}
 	cfg, err := s.Settings.Config(s.Model)
 	if err != nil {

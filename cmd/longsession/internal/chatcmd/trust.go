@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
-	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 )
 
 // The values of --trust.
@@ -32,8 +32,8 @@ type trust struct {
 }
 
 // loader returns the files of the project that the agent is to follow. The person is asked here, and never in a turn.
-func (t trust) loader(folder string) (*prompt.Loader, error) {
-	l := prompt.NewLoader(folder)
+func (t trust) loader(folder string) (*agentsmd.Loader, error) {
+	l := agentsmd.NewLoader(folder)
 	root := "" // of a project with files
 	l.Trust = func(found string) bool { root = found; return false }
 	if _, err := l.Load(); err != nil {

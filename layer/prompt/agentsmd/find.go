@@ -1,4 +1,4 @@
-package prompt
+package agentsmd
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/adk-go-ext/longsession/internal/survive"
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // survey is what is known of the files before any of them is read. It decides whether they are read again.
@@ -74,7 +75,7 @@ func (s settings) find(workDir string) (survey, error) {
 	if len(out.files) > globals && !s.trusts(top) {
 		for i := range out.files[globals:] {
 			f := &out.files[globals+i]
-			f.info, f.err = nil, &FileError{Path: f.path, Reason: "is in " + printable(top) + ", which is not trusted: let Trust answer true to read its files", Err: ErrUntrusted}
+			f.info, f.err = nil, &FileError{Path: f.path, Reason: "is in " + printable(top) + ", which is not trusted: let Trust answer true to read its files", Err: prompt.ErrUntrusted}
 		}
 	}
 	markSame(out.files)

@@ -1,14 +1,13 @@
-package prompt
+package agentsmd
 
 import (
 	"errors"
 	"strconv"
 	"strings"
 	"unicode"
-)
 
-// ErrUntrusted is in the error of each file of a project that [Loader.Trust] refused.
-var ErrUntrusted = errors.New("project is not trusted")
+	"github.com/adk-go-ext/longsession/layer/prompt"
+)
 
 // FileError is what is wrong with one file that a [Loader] has found.
 type FileError struct {
@@ -20,7 +19,7 @@ type FileError struct {
 // Error names the file, what is wrong with it, and what to do.
 func (e *FileError) Error() string {
 	text := printable(e.Path) + " " + e.Reason
-	if e.Err != nil && !errors.Is(e.Err, ErrUntrusted) {
+	if e.Err != nil && !errors.Is(e.Err, prompt.ErrUntrusted) {
 		text += " (" + e.Err.Error() + ")"
 	}
 	return text

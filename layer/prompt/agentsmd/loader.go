@@ -1,4 +1,6 @@
-package prompt
+// Package agentsmd reads the AGENTS.md files that apply to a working directory, for the section Project of a
+// system instruction: see package prompt.
+package agentsmd
 
 import (
 	"context"
@@ -6,10 +8,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/adk-go-ext/longsession/layer/prompt"
 )
 
 // Loader reads the AGENTS.md files that apply to a working directory, and merges them into one framed text.
-// It is a [Source].
+// It is a [prompt.Source].
 //
 // A global file of the user comes first. Then comes the file of each directory from the root of the project
 // down to the working directory, so the nearest file is the last. Files below the working directory are not
@@ -53,7 +57,7 @@ type Loader struct {
 	beforeOpen, beforeCheck func(path string) // for tests: around the reading of a file
 }
 
-var _ Source = (*Loader)(nil)
+var _ prompt.Source = (*Loader)(nil)
 
 // defaultGlobal is where NewLoader looks for the user's own AGENTS.md.
 const defaultGlobal = "~/.adk-code/AGENTS.md"
@@ -100,7 +104,7 @@ type FileSource struct {
 	// SameAs is the path of a nearer file that is the same file, through a link for example. The text is
 	// there only.
 	SameAs string
-	// Err is a [*FileError] if there is anything wrong with the file, even if it was read. [ErrUntrusted] is
+	// Err is a [*FileError] if there is anything wrong with the file, even if it was read. [prompt.ErrUntrusted] is
 	// in it if Trust has refused the project.
 	Err error
 }

@@ -1,4 +1,4 @@
-package prompt
+package agentsmd
 
 import (
 	"strconv"
@@ -8,9 +8,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// frameNames are the names of all frames of this package. Text inside of a frame has no tag with one of them.
-var frameNames = []string{agentsFrame}
 
 // frame returns a text between a tag and its end tag. The text must have gone through [escapeFrames], and end
 // with a newline unless it is empty. Attributes must be quoted.
@@ -43,7 +40,7 @@ func escapeFrames(text string) string {
 		if !isBracket(r) {
 			continue
 		}
-		if end := i + utf8.RuneLen(r); isFrameTag(text[end:]) {
+		if end := i + utf8.RuneLen(r); isTagOf(text[end:], agentsFrame) {
 			out.WriteString(text[done:i])
 			out.WriteString("&lt;")
 			done = end
@@ -54,16 +51,6 @@ func escapeFrames(text string) string {
 	}
 	out.WriteString(text[done:])
 	return out.String()
-}
-
-// isFrameTag reports whether a text that follows a bracket goes on as a tag of a frame does.
-func isFrameTag(text string) bool {
-	for _, name := range frameNames {
-		if isTagOf(text, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // isTagOf matches a text with a name. In front of the name there may be slashes. In it and in front of it

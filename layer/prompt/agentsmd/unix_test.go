@@ -1,6 +1,6 @@
 //go:build unix
 
-package prompt_test
+package agentsmd_test
 
 import (
 	"net"

@@ -1,4 +1,4 @@
-package prompt_test
+package agentsmd_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 )
 
 // TestAFileWithoutPermissionIsReported: root may read everything, so the test lays that right down for its
@@ -24,7 +24,7 @@ func TestAFileWithoutPermissionIsReported(t *testing.T) {
 		}
 	}
 	l := loader(filepath.Join(top, "a"))
-	var r prompt.LoadResult
+	var r agentsmd.LoadResult
 	asNobody(t, func() { r = load(t, l) })
 	wantFrames(t, r, "a/AGENTS.md: here")
 	wantProblem(t, r, file, "cannot be read", "permission")

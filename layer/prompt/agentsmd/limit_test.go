@@ -1,4 +1,4 @@
-package prompt_test
+package agentsmd_test
 
 import (
 	"path/filepath"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 )
 
 func TestBytesAreSpentOnTheNearestFileFirst(t *testing.T) {
@@ -21,7 +21,7 @@ func TestBytesAreSpentOnTheNearestFileFirst(t *testing.T) {
 	if whole.Truncated || whole.NumSources != 4 || whole.Err() != nil {
 		t.Fatalf("all together are cut: %+v", whole)
 	}
-	kept := func(r prompt.LoadResult) (out []int) {
+	kept := func(r agentsmd.LoadResult) (out []int) {
 		for _, s := range r.Sources {
 			out = append(out, s.Bytes)
 		}

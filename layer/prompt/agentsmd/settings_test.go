@@ -1,4 +1,4 @@
-package prompt_test
+package agentsmd_test
 
 import (
 	"errors"

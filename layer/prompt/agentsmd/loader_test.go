@@ -1,4 +1,4 @@
-package prompt_test
+package agentsmd_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
 )
 
 // tree writes files into a new folder, and returns its path without links. A path that ends with a slash is
@@ -45,13 +45,13 @@ func write(t testing.TB, file, text string, folder bool) {
 }
 
 // loader returns a Loader without a global file.
-func loader(workDir string) *prompt.Loader {
-	l := prompt.NewLoader(workDir)
+func loader(workDir string) *agentsmd.Loader {
+	l := agentsmd.NewLoader(workDir)
 	l.Global = ""
 	return l
 }
 
-func load(t testing.TB, l *prompt.Loader) prompt.LoadResult {
+func load(t testing.TB, l *agentsmd.Loader) agentsmd.LoadResult {
 	t.Helper()
 	result, err := l.Load()
 	if err != nil {
@@ -62,7 +62,7 @@ func load(t testing.TB, l *prompt.Loader) prompt.LoadResult {
 }
 
 // checkResult checks what holds for every result.
-func checkResult(t testing.TB, l *prompt.Loader, r prompt.LoadResult) {
+func checkResult(t testing.TB, l *agentsmd.Loader, r agentsmd.LoadResult) {
 	t.Helper()
 	most := l.MaxBytes
 	if most == 0 {
@@ -104,7 +104,7 @@ func frames(t testing.TB, merged string) []string {
 	return out
 }
 
-func wantFrames(t testing.TB, r prompt.LoadResult, want ...string) {
+func wantFrames(t testing.TB, r agentsmd.LoadResult, want ...string) {
 	t.Helper()
 	if got := frames(t, r.Merged); !slices.Equal(got, want) {
 		t.Errorf("frames are %q, want %q", got, want)
@@ -112,7 +112,7 @@ func wantFrames(t testing.TB, r prompt.LoadResult, want ...string) {
 }
 
 // problem returns the error of the source with a path.
-func problem(t testing.TB, r prompt.LoadResult, path string) error {
+func problem(t testing.TB, r agentsmd.LoadResult, path string) error {
 	t.Helper()
 	for _, s := range r.Sources {
 		if s.Path == path {
@@ -124,10 +124,10 @@ func problem(t testing.TB, r prompt.LoadResult, path string) error {
 }
 
 // wantProblem checks that a problem names the file and says what is wrong.
-func wantProblem(t testing.TB, r prompt.LoadResult, path string, says ...string) {
+func wantProblem(t testing.TB, r agentsmd.LoadResult, path string, says ...string) {
 	t.Helper()
 	err := problem(t, r, path)
-	var of *prompt.FileError
+	var of *agentsmd.FileError
 	if !errors.As(err, &of) || of.Path != path {
 		t.Errorf("the error of %s is %v", path, err)
 		return
@@ -170,13 +170,13 @@ func TestTheGlobalFileIsInTheHomeDirectory(t *testing.T) {
 	home := tree(t, map[string]string{".adk-code/AGENTS.md": "mine", "other/AGENTS.md": "other", "empty/": ""})
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
-	l := prompt.NewLoader(t.TempDir())
+	l := agentsmd.NewLoader(t.TempDir())
 	wantFrames(t, load(t, l), `AGENTS.md scope="global": mine`)
 	for global, want := range map[string][]string{
 		"~/other": {`AGENTS.md scope="global": other`}, "~/other/AGENTS.md": {`AGENTS.md scope="global": other`},
 		"~/empty": nil, "~/nowhere/AGENTS.md": nil, "": nil,
 	} {
-		l := prompt.NewLoader(t.TempDir())
+		l := agentsmd.NewLoader(t.TempDir())
 		l.Global = global
 		r := load(t, l)
 		wantFrames(t, r, want...)
@@ -186,10 +186,10 @@ func TestTheGlobalFileIsInTheHomeDirectory(t *testing.T) {
 	}
 	t.Setenv("HOME", "")
 	t.Setenv("USERPROFILE", "")
-	if r := load(t, prompt.NewLoader(t.TempDir())); len(r.Sources) != 0 {
+	if r := load(t, agentsmd.NewLoader(t.TempDir())); len(r.Sources) != 0 {
 		t.Errorf("without a home: %+v", r.Sources)
 	}
-	l = prompt.NewLoader(t.TempDir())
+	l = agentsmd.NewLoader(t.TempDir())
 	l.Global = "~/other"
 	wantProblem(t, load(t, l), "~/other", "no home directory")
 }
