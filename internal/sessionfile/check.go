@@ -88,6 +88,7 @@ func Stat(full string) (os.FileInfo, error) {
 	return info, tooSmall(info)
 }
 
+// errNotRegular is the error of a pipe or a device.
 var errNotRegular = fmt.Errorf("%w: it is not a regular file: choose another path", ErrForeignFile)
 
 // HasNewPages reports whether the log or the journal next to a file has data. SQLite creates an

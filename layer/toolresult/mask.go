@@ -39,7 +39,7 @@ type Masked struct {
 // A Masker replaces each old tool result in a request by a short text with its size in tokens. Calls,
 // their arguments and thought signatures, and the number and order of all parts stay as they are, and so
 // do the notes that other layers wrote into a result. The mask of a result has its reference under
-// [refKey], so the model can read the result with read_result.
+// the key "ref_id", so the model can read the result with read_result.
 //
 // Which results are masked depends only on the contents, the [Room] and the [Masking]: every process
 // masks the same ones, and a request whose contents extend those of an earlier one shows no result that
