@@ -50,7 +50,24 @@ func (a app) differs(t testing.TB, store storages.Storage, with policy) (string,
 			summaries++
 		}
 	}
-	return strings.Join(append(difference("what happened", bare.lines, wrapped.lines), difference("what is stored", bare.stored, wrapped.stored)...), "\n"), summaries
+	diff := strings.Join(append(difference("what happened", bare.lines, wrapped.lines), difference("what is stored", bare.stored, wrapped.stored)...), "\n")
+	if diff != "" && a.disordered() && a.isUndecided(t, store, bare) {
+		return "", summaries
+	}
+	return diff, summaries
+}
+
+// isUndecided reports whether ADK itself does not do the same with an app each time. For example, which of two agents in
+// parallel spoke last decides who answers the next message.
+func (a app) isUndecided(t testing.TB, store storages.Storage, bare *played) bool {
+	t.Helper()
+	for range 50 {
+		service := store.Anew(t).Open(t)
+		if again := a.play(t, service, service, nil); !slices.Equal(again.lines, bare.lines) || !slices.Equal(again.stored, bare.stored) {
+			return true
+		}
+	}
+	return false
 }
 
 // difference lists where two plays part.
