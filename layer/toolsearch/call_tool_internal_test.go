@@ -74,7 +74,7 @@ func TestAWrongCallIsAnsweredWithWhatIsWrong(t *testing.T) {
 		"not callable":          {`{"name":"idle"}`, `There is no tool "idle". Find tools with tool_search.`, false},
 		"a request to the user": {`{"name":"adk_request_confirmation","arguments":{}}`, `There is no tool "adk_request_confirmation". Find tools with tool_search.`, false},
 		"missing":               {`{"name":"weather","arguments":{"days":1}}`, `The arguments do not fit the parameters of "weather": required: missing properties: ["city"].`, true},
-		"not parameters":        {`{"name":"event","arguments":{"a":1}}`, `The arguments do not fit the parameters of "event": unexpected additional properties ["a"].`, true},
+		"not parameters":        {`{"name":"event","arguments":{"a":1}}`, `The arguments do not fit the parameters of "event": required: missing properties: ["title" "when"]; "a": unexpected additional properties ["a"].`, true},
 		"a list":                {`{"name":"weather","arguments":["Rome"]}`, `The arguments of "weather" must be an object.`, true},
 		"null as a text":        {`{"name":"weather","arguments":"null"}`, `The arguments of "weather" must be an object.`, true},
 		"a text":                {`{"name":"weather","arguments":"Rome"}`, `The arguments of "weather" must be an object.`, true},
@@ -245,13 +245,14 @@ func TestEachArgumentThatIsWrongIsNamed(t *testing.T) {
 	schema := `{"type":"object","required":["d"],"additionalProperties":false,
 		"$defs":{"n":{"type":"integer"},"tree":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/tree"}},"leaf":{"type":"boolean"}}}},
 		"properties":{"a":{"type":"integer"},"b":{"$ref":"#/$defs/n"},"c":{"$ref":"#/$defs/tree"},"d":{"type":"string"}}}`
-	args := `{"a":null,"b":"q","c":{"kids":[{"kids":[{"kids":[{"leaf":"no"}]}]}]}}`
+	args := `{"a":null,"b":"q","c":{"kids":[{"kids":[{"kids":[{"leaf":"no"}]}]}]},"w":1,"y":2,"z":3}`
 	texts := map[string]bool{}
 	for range 50 {
 		c := newCallTool(nil, map[string]any{"x": takes("x", schema)})
 		_, wrong := c.resolve(map[string]any{"name": "x", "arguments": args})
 		texts[wrong.text] = true
 		for _, want := range []string{`missing properties: ["d"]; `, `"a": type: null has type "null", want "integer"; `, `"b": type: q has type "string", want "integer"`,
+			`"w": unexpected additional properties ["w"]; "y": unexpected`,
 			`"c": type: no has type "string", want "boolean" (/$defs/tree/properties/leaf)`} {
 			if !strings.Contains(wrong.text, want) {
 				t.Fatalf("%q does not have %s", wrong.text, want)
@@ -260,5 +261,23 @@ func TestEachArgumentThatIsWrongIsNamed(t *testing.T) {
 	}
 	if len(texts) != 1 {
 		t.Errorf("%d texts for the same call: %v", len(texts), texts)
+	}
+}
+
+// TestOtherRulesForAllArgumentsAreNamedAsTheyAre: what no single argument breaks is told as the library tells it, and an
+// argument that only a part of the schema declares is not taken for an unknown one.
+func TestOtherRulesForAllArgumentsAreNamedAsTheyAre(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","allOf":[{"properties":{"a":{"type":"integer"}}}],"unevaluatedProperties":false,"maxProperties":2,"properties":{"b":{"type":"string"},"c":{"type":"string"}}}`
+	for args, want := range map[string]string{
+		`{"a":1,"b":"x","c":"y"}`: "maxProperties",
+		`{"a":1,"other":2}`:       "not: ",
+		`{"a":"x"}`:               `has type "string", want "integer"`,
+	} {
+		c := newCallTool(nil, map[string]any{"x": takes("x", schema)})
+		_, wrong := c.resolve(map[string]any{"name": "x", "arguments": args})
+		if wrong == nil || !strings.Contains(wrong.text, want) || want != "not: " && strings.Contains(wrong.text, "not: ") {
+			t.Errorf("%s: %+v, want %s", args, wrong, want)
+		}
 	}
 }

@@ -24,51 +24,59 @@ func validate(schema, args map[string]any) (wrong error) {
 	if schema == nil || !isCheap(schema, args) {
 		return nil
 	}
-	if wrong = apply(schema, args); wrong == nil {
+	whole := compile(schema)
+	if wrong = whole.apply(args); wrong == nil {
 		return nil
 	}
-	// The library stops at any one value that is wrong. So the names are judged by themselves, and then each argument.
-	properties, _ := schema["properties"].(map[string]any)
-	names, all := maps.Clone(schema), make(map[string]any, len(properties))
-	for name := range properties {
-		all[name] = true
-	}
-	names["properties"] = all
-	each := []error{apply(names, args)}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if property, declared := properties[name]; declared {
-			alone := map[string]any{"properties": map[string]any{name: property}}
-			for _, key := range []string{"$schema", "$defs", "definitions"} {
-				if value, has := schema[key]; has {
-					alone[key] = value
-				}
-			}
-			if err := apply(alone, map[string]any{name: args[name]}); err != nil {
-				each = append(each, fmt.Errorf("%s: %w", short(name), err))
-			}
+	// The library stops at any one thing that is wrong. So what concerns all arguments is judged first, and then each by itself.
+	all, each := maps.Clone(schema), map[string]any{}
+	for _, key := range []string{"$schema", "$defs", "definitions", "properties", "patternProperties", "additionalProperties", "propertyNames"} {
+		if value, has := schema[key]; has {
+			each[key] = value
 		}
 	}
-	return cmp.Or(errors.Join(each...), wrong)
+	for _, key := range []string{"properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"} {
+		delete(all, key)
+	}
+	problems, one := []error{compile(all).apply(args)}, compile(each)
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if err := one.apply(map[string]any{name: args[name]}); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", short(name), err))
+		}
+	}
+	return cmp.Or(errors.Join(problems...), wrong)
 }
 
-// apply returns the first thing that is wrong with arguments by a schema.
-func apply(schema, args map[string]any) (wrong error) {
+// compiled is a schema that can be applied. The zero value accepts everything.
+type compiled struct{ schema *jsonschema.Resolved }
+
+// compile returns the zero value for a schema that cannot be applied.
+func compile(schema map[string]any) compiled {
 	data, err := json.Marshal(schema)
 	if err != nil {
-		return nil
+		return compiled{}
 	}
-	var compiled jsonschema.Schema
-	if json.Unmarshal(data, &compiled) != nil {
-		return nil
+	var parsed jsonschema.Schema
+	if json.Unmarshal(data, &parsed) != nil {
+		return compiled{}
 	}
-	if !strings.Contains(compiled.Schema, "draft-07") {
-		compiled.Schema = "" // the newest draft, which contains most of what older ones have
+	if !strings.Contains(parsed.Schema, "draft-07") {
+		parsed.Schema = "" // the newest draft, which contains most of what older ones have
 	}
-	resolved, err := compiled.Resolve(nil)
+	resolved, err := parsed.Resolve(nil)
 	if err != nil {
+		return compiled{}
+	}
+	return compiled{resolved}
+}
+
+// apply returns the first thing that is wrong with arguments.
+func (c compiled) apply(args map[string]any) error {
+	if c.schema == nil {
 		return nil
 	}
-	if wrong = resolved.Validate(args); wrong == nil {
+	wrong := c.schema.Validate(args)
+	if wrong == nil {
 		return nil
 	}
 	// The library names all schemas around the one that refuses. That one is enough, and only inside of an argument.
