@@ -1,12 +1,13 @@
 package persistence_test
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // oddNames would break SQL, or be truncated, if they were pasted into a statement.
@@ -32,7 +33,7 @@ func TestOddNamesAreNamesLikeOthers(t *testing.T) {
 			if k.AppName == "a" && k.UserID == "u" {
 				continue // the same key in another way
 			}
-			t.Fatalf("create %q: %v", k, err)
+			t.Fatalf("create %q: %v", k.SessionID, err)
 		}
 		ev := text(k.AppName+"/"+k.UserID+"/"+k.SessionID, "")
 		ev.Branch, ev.InvocationID, ev.Author = k.SessionID, k.UserID, k.AppName
@@ -41,15 +42,15 @@ func TestOddNamesAreNamesLikeOthers(t *testing.T) {
 	for _, k := range keys {
 		resp, err := s.Get(t.Context(), k)
 		if err != nil {
-			t.Fatalf("get %.40q: %v", k, err)
+			t.Fatalf("get %.40q: %v", k.SessionID, err)
 		}
 		got := resp.Session
 		ev := got.Events().At(0)
 		if got.Events().Len() != 1 || ev.ID != k.AppName+"/"+k.UserID+"/"+k.SessionID || ev.Branch != k.SessionID || ev.InvocationID != k.UserID || ev.Author != k.AppName {
-			t.Errorf("%.40q holds %d events, the first is %.60q", k, got.Events().Len(), ev.ID)
+			t.Errorf("%.40q holds %d events, the first is %.60q", k.SessionID, got.Events().Len(), ev.ID)
 		}
 		if got.ID() != k.SessionID || got.AppName() != k.AppName || got.UserID() != k.UserID {
-			t.Errorf("%.40q was returned under another name", k)
+			t.Errorf("%.40q was returned under another name", k.SessionID)
 		}
 	}
 }
@@ -90,7 +91,7 @@ func TestAUserNeverSeesAnothersSessions(t *testing.T) {
 		t.Errorf("%d sessions in all, want %d: %v", len(all.Sessions), len(oddNames), err)
 	}
 	_, err = s.Get(t.Context(), &session.GetRequest{AppName: app, UserID: "somebody else", SessionID: "shared"})
-	if !errors.Is(err, session.ErrNotFound) {
+	if !adk.IsNotFound(err) {
 		t.Errorf("somebody else: %v", err)
 	}
 }

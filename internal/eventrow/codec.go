@@ -10,6 +10,8 @@ import (
 
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool/toolconfirmation"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // Row is an event as the columns of the table events. A JSON column is nil, for NULL, if the event
@@ -29,6 +31,16 @@ type actions struct {
 	SkipSummarization          bool                                         `json:"skip_summarization,omitzero"`
 	TransferToAgent            string                                       `json:"transfer_to_agent,omitzero"`
 	Escalate                   bool                                         `json:"escalate,omitzero"`
+}
+
+func actionsOf(a *session.EventActions) actions {
+	return actions{a.StateDelta, a.ArtifactDelta, a.RequestedToolConfirmations, a.SkipSummarization, a.TransferToAgent, a.Escalate}
+}
+
+// set copies the actions into those of an event.
+func (a *actions) set(into *session.EventActions) {
+	into.StateDelta, into.ArtifactDelta, into.RequestedToolConfirmations = a.StateDelta, a.ArtifactDelta, a.RequestedToolConfirmations
+	into.SkipSummarization, into.TransferToAgent, into.Escalate = a.SkipSummarization, a.TransferToAgent, a.Escalate
 }
 
 // newEventActions is the JSON of the actions that ADK's constructor of events sets. Most events
@@ -54,6 +66,9 @@ func Encode(ev *session.Event) (Row, error) {
 	}
 	x := extraOf(ev)
 	x.Exact = exact
+	if x.Further, err = furtherOf(ev); err != nil {
+		return Row{}, err
+	}
 	r.Time, x.Time = FormatTime(ev.Timestamp)
 
 	e := encoder{}
@@ -62,7 +77,7 @@ func Encode(ev *session.Event) (Row, error) {
 	r.Custom = e.json("custom metadata", ev.CustomMetadata, ev.CustomMetadata == nil)
 	r.LongRunning = e.json("long-running tool IDs", ev.LongRunningToolIDs, ev.LongRunningToolIDs == nil)
 	r.Extra = e.json("extra", &x, x.isZero())
-	if a := actions(ev.Actions); isNewEvent(&a) {
+	if a := actionsOf(&ev.Actions); isNewEvent(&a) {
 		r.Actions = newEventActions
 	} else {
 		r.Actions = e.json("actions", &a, isNothing(&a))
@@ -145,11 +160,16 @@ func Decode(r *Stored) (*session.Event, error) {
 	} else {
 		var a actions
 		d.json("actions", r.actions, &a)
-		ev.Actions = session.EventActions(a)
+		a.set(&ev.Actions)
 	}
 	var x extra
 	d.json("extra", r.extra, &x)
 	x.set(ev)
+	for _, f := range adk.FurtherFields {
+		if text := x.Further[f.Name]; text != nil {
+			d.json("extra, "+f.Name, text, f.Of(ev).Addr().Interface())
+		}
+	}
 	if d.err == nil && x.Exact != nil {
 		d.err = x.Exact.restore(ev)
 	}

@@ -59,6 +59,7 @@ func findSpots(t reflect.Type, known map[reflect.Type][]spot) []spot {
 	if found, ok := known[t]; ok {
 		return found
 	}
+	known[t] = nil // a type that contains itself, such as a JSON schema, is not searched once more below itself
 	var found []spot
 	for i := range t.NumField() {
 		f := t.Field(i)

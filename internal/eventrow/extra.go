@@ -1,9 +1,13 @@
 package eventrow
 
 import (
+	"encoding/json"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // extra has every field of an event that has no column of its own, under readable names.
@@ -24,6 +28,28 @@ type extra struct {
 	// Time is set if the event's time is outside of the range of the time column.
 	Time  *Instant `json:"time,omitzero"`
 	Exact exactly  `json:"exact,omitzero"`
+	// Further has the fields of [adk.FurtherFields] that are set, under their Go names.
+	Further map[string]json.RawMessage `json:"further,omitzero"`
+}
+
+// furtherOf returns the fields that only some versions of ADK have, nil if none is set.
+func furtherOf(ev *session.Event) (map[string]json.RawMessage, error) {
+	var out map[string]json.RawMessage
+	for _, f := range adk.FurtherFields {
+		v := f.Of(ev)
+		if v.IsZero() {
+			continue
+		}
+		text, err := JSON(f.Name, v.Interface())
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = map[string]json.RawMessage{}
+		}
+		out[f.Name] = json.RawMessage(text)
+	}
+	return out, nil
 }
 
 // extraOf returns the fields of an event that have no column.
@@ -52,5 +78,5 @@ func (x *extra) isZero() bool {
 	return x.ErrorCode == "" && x.ErrorMessage == "" && x.FinishReason == "" && x.ModelVersion == "" &&
 		!x.TurnComplete && !x.Interrupted && x.AvgLogprobs == 0 && x.InputTranscription == nil &&
 		x.OutputTranscription == nil && x.CitationMetadata == nil && x.GroundingMetadata == nil &&
-		x.LogprobsResult == nil && x.SessionResumptionHandle == "" && x.Time == nil && x.Exact == nil
+		x.LogprobsResult == nil && x.SessionResumptionHandle == "" && x.Time == nil && x.Exact == nil && x.Further == nil
 }
