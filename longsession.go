@@ -207,7 +207,7 @@ type ContextStats struct {
 
 // ContextStats reports how the context of a session was managed. It reads the session's whole history, so
 // call it when a person asks, not in every turn. The error is that of the session service: an unknown session is
-// [google.golang.org/adk/session.ErrNotFound].
+// [compaction.ErrNotFound].
 func (s *Stack) ContextStats(ctx context.Context, ref compaction.SessionRef) (ContextStats, error) {
 	status, err := s.Sessions.Status(ctx, ref)
 	if err != nil {

@@ -35,7 +35,7 @@ type RecordAppender interface {
 	// A record whose record ID is stored already is not stored again, and *ev becomes the stored
 	// event: a call whose answer was lost can be repeated.
 	//
-	// A session that does not exist is [session.ErrNotFound]. The method must be safe for
+	// A session that does not exist is [ErrNotFound]. The method must be safe for
 	// concurrent use with all others of the service. If ctx has ended before anything is stored, it
 	// stores nothing and returns an error.
 	AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error
@@ -63,7 +63,7 @@ type PartialService interface {
 	//
 	// A session that may lack events must be a [PartialSession]; any other is taken for whole.
 	// AppendEvent must accept it like one from Get. Errors are those of Get: a session that does
-	// not exist is [session.ErrNotFound]. The method must be safe for concurrent use with all
+	// not exist is [ErrNotFound]. The method must be safe for concurrent use with all
 	// others of the service.
 	GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error)
 }
@@ -74,7 +74,7 @@ type PartialService interface {
 type RecordReader interface {
 	// Records returns the events that store records, those that no view shows any more included, in
 	// the order of storage. The filters of the request are ignored. Errors are those of Get: a session
-	// that does not exist is [session.ErrNotFound]. The method must be safe for concurrent use with
+	// that does not exist is [ErrNotFound]. The method must be safe for concurrent use with
 	// all others of the service.
 	Records(ctx context.Context, req *session.GetRequest) ([]*session.Event, error)
 }

@@ -89,7 +89,7 @@ const (
 // that moment, that process can lose state or its turn. In that case call Compact only where no
 // other process uses the session.
 //
-// Errors are the inner service's (session.ErrNotFound), the context's, and errors that wrap
+// Errors are the inner service's (ErrNotFound), the context's, and errors that wrap
 // [ErrCompaction] if a summary could not be written or stored. Records that were stored before an
 // error stay stored.
 func (s *CompactionSessionService) Compact(ctx context.Context, ref SessionRef, opts CompactOptions) (CompactResult, error) {

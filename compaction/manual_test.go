@@ -12,6 +12,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -95,7 +96,7 @@ func TestCompactByHandReportsItsErrors(t *testing.T) {
 				t.Errorf("negative KeepRecent: %v", err)
 			}
 			missing := compaction.SessionRef{AppName: "app", UserID: "user", SessionID: "missing"}
-			if err := byHand(t.Context(), missing, 1); !errors.Is(err, session.ErrNotFound) {
+			if err := byHand(t.Context(), missing, 1); !adk.IsNotFound(err) {
 				t.Errorf("missing session: %v", err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())

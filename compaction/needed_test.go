@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
@@ -79,7 +80,7 @@ func TestCompactIfNeededSaysWhyNot(t *testing.T) {
 		}
 	}
 	svc := newService(t, session.InMemoryService(), on)
-	if _, err := svc.CompactIfNeeded(t.Context(), ref); !errors.Is(err, session.ErrNotFound) {
+	if _, err := svc.CompactIfNeeded(t.Context(), ref); !adk.IsNotFound(err) {
 		t.Errorf("missing session: %v", err)
 	}
 	if err := svc.Close(t.Context()); err != nil {

@@ -32,7 +32,7 @@ func appendContext(ctx context.Context, ev *session.Event, class adk.Class) (app
 		context.AfterFunc(detached, func() { timer.Stop() })
 	})
 	appendCtx = detached
-	if inv, ok := ctx.(agent.InvocationContext); ok {
+	if inv := adk.Invocation(ctx); inv != nil {
 		appendCtx = detachedInvocation{inv, detached}
 	}
 	return appendCtx, func() {

@@ -120,7 +120,7 @@ func bads() []bad {
 				return errors.Join(d.Service.AppendEvent(ctx, sess, ev), d.Service.AppendEvent(ctx, sess, ev))
 			}
 		}},
-		{name: "replaces errors", over: "strict", want: "inner errors are returned", says: "want session.ErrNotFound", spoil: func(d *decorator) {
+		{name: "replaces errors", over: "strict", want: "inner errors are returned", says: "want compaction.ErrNotFound", spoil: func(d *decorator) {
 			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				if err := d.Service.AppendEvent(ctx, sess, ev); err != nil {
 					return fmt.Errorf("append failed: %v", err)

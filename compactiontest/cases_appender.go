@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -71,13 +72,13 @@ func appenderCases() []Case {
 		},
 		{
 			Name: "AppendRecord returns errors that callers can tell apart",
-			Explain: "Checks that a missing session yields session.ErrNotFound, and that a call with a canceled context stores nothing. The compaction service drops " +
+			Explain: "Checks that a missing session yields compaction.ErrNotFound, and that a call with a canceled context stores nothing. The compaction service drops " +
 				"records of deleted sessions and retries after every other error. If it cannot tell the two apart, it retries forever or loses a summary.",
 			Check: appending(func(p *innerPlay, a recordAppender) {
 				p.turns(3)
 				rec := p.recordOf("r", 0, 2)
-				if err := a.AppendRecord(p.ctx, elsewhere{}, rec); !errors.Is(err, session.ErrNotFound) || isSuperseded(err) {
-					p.add("append a record to a session that does not exist: %v, want session.ErrNotFound", err)
+				if err := a.AppendRecord(p.ctx, elsewhere{}, rec); !adk.IsNotFound(err) || isSuperseded(err) {
+					p.add("append a record to a session that does not exist: %v, want compaction.ErrNotFound", err)
 				}
 				ctx, cancel := context.WithCancel(p.ctx)
 				cancel()

@@ -2,12 +2,12 @@ package compactiontest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -137,7 +137,7 @@ func partialCases() []Case {
 		{
 			Name: "a partial session accepts appends",
 			Explain: "Checks that AppendEvent accepts a session from GetActive like one from Get, that GetActive ignores the request's filters, and that a missing session yields " +
-				"session.ErrNotFound. The compaction service appends all events of a turn through such a handle.",
+				"compaction.ErrNotFound. The compaction service appends all events of a turn through such a handle.",
 			Check: loading(checkPartIsSession),
 		},
 	}
@@ -199,7 +199,7 @@ func checkPartIsSession(p *innerPlay) {
 	p.checkPart("after appends through a partial session")
 	missing := suiteRequest()
 	missing.SessionID = "no such session"
-	if _, err := a.GetActive(p.ctx, missing); !errors.Is(err, session.ErrNotFound) {
-		p.add("GetActive of a session that does not exist: %v, want session.ErrNotFound", err)
+	if _, err := a.GetActive(p.ctx, missing); !adk.IsNotFound(err) {
+		p.add("GetActive of a session that does not exist: %v, want compaction.ErrNotFound", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
@@ -63,8 +64,8 @@ func (stray) LastUpdateTime() time.Time { return histories.Epoch }
 
 func checkErrors(ctx context.Context, service session.Service) error {
 	var f findings
-	if _, err := service.Get(ctx, suiteRequest()); !errors.Is(err, session.ErrNotFound) {
-		f.add("get a session that does not exist: %v, want session.ErrNotFound", err)
+	if _, err := service.Get(ctx, suiteRequest()); !adk.IsNotFound(err) {
+		f.add("get a session that does not exist: %v, want compaction.ErrNotFound", err)
 	}
 	p, err := begin(ctx, service)
 	if err != nil {
@@ -84,11 +85,11 @@ func checkErrors(ctx context.Context, service session.Service) error {
 		f.add("delete: %w", err)
 	}
 	p.ask(p.invocation())
-	if err := service.AppendEvent(ctx, p.live, p.h.Last()); !errors.Is(err, session.ErrNotFound) {
-		f.add("append to a session that was deleted: %v, want session.ErrNotFound", err)
+	if err := service.AppendEvent(ctx, p.live, p.h.Last()); !adk.IsNotFound(err) {
+		f.add("append to a session that was deleted: %v, want compaction.ErrNotFound", err)
 	}
-	if _, err := service.Get(ctx, suiteRequest()); !errors.Is(err, session.ErrNotFound) {
-		f.add("get a session that was deleted: %v, want session.ErrNotFound", err)
+	if _, err := service.Get(ctx, suiteRequest()); !adk.IsNotFound(err) {
+		f.add("get a session that was deleted: %v, want compaction.ErrNotFound", err)
 	}
 	return errors.Join(p.join(), f.join())
 }

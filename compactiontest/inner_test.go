@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
@@ -209,10 +210,10 @@ func badInners() []badInner {
 			}
 		}},
 		{name: "checks before it stores", want: "AppendRecord accepts one of several writers", says: "succeeded", spoil: checksFirst},
-		{name: "accepts a session that does not exist", want: "AppendRecord returns errors that callers can tell apart", says: "want session.ErrNotFound", spoil: func(s *innerService) {
+		{name: "accepts a session that does not exist", want: "AppendRecord returns errors that callers can tell apart", says: "want compaction.ErrNotFound", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				err := s.SQLiteSessionService.AppendRecord(ctx, sess, ev)
-				if errors.Is(err, session.ErrNotFound) {
+				if adk.IsNotFound(err) {
 					return nil
 				}
 				return err
@@ -268,10 +269,10 @@ func badInners() []badInner {
 			}
 		}},
 		{name: "applies the filters", want: "a partial session accepts appends", says: "the filters apply to the view", spoil: func(s *innerService) { s.active = s.Get }},
-		{name: "finds a session that does not exist", want: "a partial session accepts appends", says: "want session.ErrNotFound", spoil: func(s *innerService) {
+		{name: "finds a session that does not exist", want: "a partial session accepts appends", says: "want compaction.ErrNotFound", spoil: func(s *innerService) {
 			s.active = func(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 				resp, err := s.SQLiteSessionService.GetActive(ctx, req)
-				if errors.Is(err, session.ErrNotFound) {
+				if adk.IsNotFound(err) {
 					return &session.GetResponse{}, nil
 				}
 				return resp, err

@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/adk/platform"
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 var _ session.Service = (*StrictService)(nil)
@@ -139,7 +141,7 @@ func (s *StrictService) Get(_ context.Context, req *session.GetRequest) (*sessio
 	}
 	stored := s.sessions[key]
 	if stored == nil {
-		return nil, fmt.Errorf("%w: %q", session.ErrNotFound, key.id)
+		return nil, fmt.Errorf("%w: %q", adk.ErrNotFound, key.id)
 	}
 	h := s.handle(key, stored)
 	h.events = s.read(stored, req.After, req.NumRecentEvents)
@@ -203,7 +205,7 @@ func (s *StrictService) AppendEvent(_ context.Context, sess session.Session, ev 
 	key := strictKey{sess.AppName(), sess.UserID(), sess.ID()}
 	stored := s.sessions[key]
 	if stored == nil {
-		return fmt.Errorf("%w: %q, cannot append", session.ErrNotFound, key.id)
+		return fmt.Errorf("%w: %q, cannot append", adk.ErrNotFound, key.id)
 	}
 	if !s.opts.AcceptStale && stored.updated.UnixMicro() > seen.UnixMicro() {
 		return fmt.Errorf("stale session error: the handle is of %s, storage of %s", seen, stored.updated)

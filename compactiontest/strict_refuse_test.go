@@ -8,6 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 type stranger struct{ session.Session }
@@ -126,7 +127,7 @@ func TestStrictListsSessionsWithoutEventsAndForgetsDeletedOnes(t *testing.T) {
 	if err := svc.Delete(t.Context(), &session.DeleteRequest{AppName: "app", UserID: "user", SessionID: "session"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := svc.AppendEvent(t.Context(), live, (&ct.History{}).User("i", "hello").Last()); !errors.Is(err, session.ErrNotFound) {
+	if err := svc.AppendEvent(t.Context(), live, (&ct.History{}).User("i", "hello").Last()); !adk.IsNotFound(err) {
 		t.Errorf("append to a deleted session: %v", err)
 	}
 	if again := createIn(t, svc); again.Events().Len() != 0 {

@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -9,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"google.golang.org/adk/agent/llmagent"
-	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
@@ -63,7 +62,7 @@ func TestTheRESTServerWorksOverTheService(t *testing.T) {
 		if status, body := c.call(http.MethodGet, sessionPath, nil); status != http.StatusNotFound {
 			t.Errorf("the deleted session: status %d: %s", status, body)
 		}
-		if _, err := a.svc.Raw(t.Context(), getRequest()); !errors.Is(err, session.ErrNotFound) {
+		if _, err := a.svc.Raw(t.Context(), getRequest()); !adk.IsNotFound(err) {
 			t.Errorf("the deleted session in storage: %v", err)
 		}
 		c.checkList(0)

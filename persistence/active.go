@@ -81,7 +81,7 @@ func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[even
 // for example after two processes compacted it at once, GetActive loads the whole history.
 //
 // It ignores NumRecentEvents and After of the request, because they apply to the view. Errors wrap
-// [session.ErrNotFound] if there is no such session.
+// [compaction.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {

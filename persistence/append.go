@@ -38,7 +38,7 @@ const (
 //
 // An event without an ID gets one, in the handle and in the file. An ID that the session has
 // already is refused with [ErrEventExists]. AppendEvent does not change event, and does not store
-// partial events. Errors wrap [session.ErrNotFound] if the session was deleted, even if another one
+// partial events. Errors wrap [compaction.ErrNotFound] if the session was deleted, even if another one
 // now has its ID.
 //
 // If ctx ends before the transaction begins, nothing is stored. If it ends later, AppendEvent waits
@@ -150,7 +150,7 @@ func (w *writer) insert(to *storedSession, r *eventrow.Row, unit unit) (key int6
 			w.remember(to.key, now)
 			return result.LastInsertId()
 		case !remembered:
-			return 0, fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
+			return 0, fmt.Errorf("%w: %q, cannot append event", adk.ErrNotFound, to.id)
 		}
 		delete(w.heads, to.key) // another process appended an event or deleted the session
 	}

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/record"
@@ -50,7 +51,7 @@ func (superseded) Superseded() bool { return true }
 //
 // A call whose outcome is unknown can be repeated. If the session already has a record with this
 // record ID, nothing is stored, *ev becomes that event, and the result is nil. Errors wrap
-// [session.ErrNotFound] if there is no such session. If ctx ends before the transaction begins,
+// [compaction.ErrNotFound] if there is no such session. If ctx ends before the transaction begins,
 // nothing is stored; if it ends later, the returned outcome is the true one.
 func (s *SQLiteSessionService) AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error {
 	switch {
@@ -125,7 +126,7 @@ func (a *recordAppend) run(w *writer) error {
 	var size size
 	err := w.findTarget.QueryRowContext(context.Background(), a.app, a.user, a.id).Scan(&to.key, &a.row.Time, &size.events, &size.conflicted)
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%w: %q, cannot append record", session.ErrNotFound, a.id)
+		return fmt.Errorf("%w: %q, cannot append record", adk.ErrNotFound, a.id)
 	}
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
@@ -260,7 +261,7 @@ func TestWhatCannotBeARecordIsRefused(t *testing.T) {
 	if err := s.Delete(t.Context(), &session.DeleteRequest{AppName: app, UserID: user, SessionID: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AppendRecord(t.Context(), sess, recordOver(t, "r", "1")); !errors.Is(err, session.ErrNotFound) {
+	if err := s.AppendRecord(t.Context(), sess, recordOver(t, "r", "1")); !adk.IsNotFound(err) {
 		t.Errorf("a deleted session: %v", err)
 	}
 	create(t, s, "s")

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -65,7 +66,7 @@ func TestALargeSessionIsDeletedWithoutATrace(t *testing.T) {
 			t.Errorf("%s: %d, want %d", query, got, want)
 		}
 	}
-	if _, err := s.Get(t.Context(), request("gone")); !errors.Is(err, session.ErrNotFound) {
+	if _, err := s.Get(t.Context(), request("gone")); !adk.IsNotFound(err) {
 		t.Errorf("the deleted session: %v", err)
 	}
 	// Foreign keys are back on: a small session takes its rows with it.
@@ -191,7 +192,7 @@ func TestACanceledDeletionIsFinishedInTheBackground(t *testing.T) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if _, err := s.Get(t.Context(), request("gone")); !errors.Is(err, session.ErrNotFound) {
+	if _, err := s.Get(t.Context(), request("gone")); !adk.IsNotFound(err) {
 		t.Errorf("the deleted session: %v", err)
 	}
 	for range 1000 {

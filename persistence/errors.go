@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
-// Errors for errors.Is. A missing session is [session.ErrNotFound].
+// Errors for errors.Is. A missing session is [compaction.ErrNotFound].
 var (
 	ErrClosed        = errors.New("session service is closed")
 	ErrSessionExists = errors.New("session already exists")
@@ -70,7 +69,7 @@ func explain(name, doing string, err error) error {
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("persistence: %s: %s: %w", name, doing, err)
-	case errors.Is(err, session.ErrNotFound), errors.Is(err, ErrSessionExists), errors.Is(err, ErrEventExists),
+	case adk.IsNotFound(err), errors.Is(err, ErrSessionExists), errors.Is(err, ErrEventExists),
 		errors.Is(err, store.ErrUnknownRef):
 		return err
 	}

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 )
 
@@ -37,7 +36,7 @@ func (w *writer) head(to *storedSession) (_ head, remembered bool, err error) {
 	err = w.findHead.QueryRowContext(context.Background(), to.key, to.app, to.user, to.id).Scan(&h.seq, &created, &digest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return head{}, false, fmt.Errorf("%w: %q, cannot append event", session.ErrNotFound, to.id)
+		return head{}, false, fmt.Errorf("%w: %q, cannot append event", adk.ErrNotFound, to.id)
 	case err != nil:
 		return head{}, false, err
 	case len(digest) == len(h.digest):

@@ -17,7 +17,7 @@ const selectPage = `SELECT ` + eventrow.Columns + ` FROM events WHERE session = 
 // the following page begins. At the end of the session the page is empty, and next is unchanged
 // until new events are appended.
 //
-// History ignores NumRecentEvents and After of the request. Errors wrap [session.ErrNotFound] if
+// History ignores NumRecentEvents and After of the request. Errors wrap [compaction.ErrNotFound] if
 // there is no such session.
 func (s *SQLiteSessionService) History(ctx context.Context, req *session.GetRequest, from int64, limit int) (page []*session.Event, next int64, err error) {
 	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {

@@ -1,7 +1,6 @@
 package persistence_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"google.golang.org/adk/session"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // History returns hidden events and records too, and events appended later.
@@ -47,10 +47,10 @@ func TestHistoryOfNothingIsRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, newPath(t))
 	create(t, s, "s")
-	if _, _, err := s.History(t.Context(), request("other"), 0, 1); !errors.Is(err, session.ErrNotFound) {
+	if _, _, err := s.History(t.Context(), request("other"), 0, 1); !adk.IsNotFound(err) {
 		t.Errorf("no such session: %v", err)
 	}
-	if _, err := s.GetActive(t.Context(), request("other")); !errors.Is(err, session.ErrNotFound) {
+	if _, err := s.GetActive(t.Context(), request("other")); !adk.IsNotFound(err) {
 		t.Errorf("no such session: %v", err)
 	}
 	for _, err := range []error{

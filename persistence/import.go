@@ -16,7 +16,7 @@ import (
 // its user ("user:") and its app ("app:"); nil merges nothing, and keys with "temp:" are dropped.
 //
 // Each event keeps its ID and its time. Errors wrap [ErrEventExists] if the session has an ID already, and
-// [session.ErrNotFound] if there is no such session. An event without an ID and a partial event are refused. sess must
+// [compaction.ErrNotFound] if there is no such session. An event without an ID and a partial event are refused. sess must
 // be from this service. Import changes neither sess nor the events: call Get for a handle that has them.
 //
 // If ctx ends before the transaction begins, nothing is stored. If it ends later, the returned outcome is the true one.

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -101,7 +102,7 @@ func TestImportStoresAllOrNothing(t *testing.T) {
 	if err := svc.Delete(t.Context(), &session.DeleteRequest{AppName: "a", UserID: "u", SessionID: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := persistence.Import(t.Context(), svc, created.Session, []*session.Event{stepAt("e1", at)}, nil); !errors.Is(err, session.ErrNotFound) {
+	if err := persistence.Import(t.Context(), svc, created.Session, []*session.Event{stepAt("e1", at)}, nil); !adk.IsNotFound(err) {
 		t.Errorf("a deleted session: %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func TestOnlyCoveredEventsAreIndexed(t *testing.T) {
 		s.IndexText(t.Context(), request("other"), nil),
 		s.IndexText(t.Context(), &session.GetRequest{AppName: "other", UserID: user, SessionID: "s"}, nil),
 	} {
-		if !errors.Is(err, session.ErrNotFound) {
+		if !adk.IsNotFound(err) {
 			t.Errorf("a missing session: %v", err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/textindex"
@@ -162,7 +163,7 @@ func (r *reader) find(ctx context.Context, app, user, id string) (*storedSession
 	var of size
 	err := r.session.QueryRowContext(ctx, app, user, id).Scan(&found.key, &updated, &of.events, &of.conflicted)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, size{}, fmt.Errorf("%w: %q", session.ErrNotFound, id)
+		return nil, size{}, fmt.Errorf("%w: %q", adk.ErrNotFound, id)
 	}
 	if err != nil {
 		return nil, size{}, err

@@ -10,7 +10,7 @@ import (
 
 // Records returns the events that store compaction records which can be read, in the order in which
 // they were committed: also those whose summaries no view shows any more. It reads no other event. It
-// ignores NumRecentEvents and After of the request. Errors wrap [session.ErrNotFound] if there is no
+// ignores NumRecentEvents and After of the request. Errors wrap [compaction.ErrNotFound] if there is no
 // such session.
 func (s *SQLiteSessionService) Records(ctx context.Context, req *session.GetRequest) (events []*session.Event, err error) {
 	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)

@@ -1,12 +1,12 @@
 package persistence_test
 
 import (
-	"errors"
 	"testing"
 
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -45,7 +45,7 @@ func TestRecordsAreReadAlone(t *testing.T) {
 	if len(ids) != 3 || ids[0] != "r1" || ids[1] != "r2" || ids[2] != "r3" {
 		t.Errorf("records %q", ids)
 	}
-	if _, err := svc.Records(t.Context(), &session.GetRequest{AppName: "app", UserID: "ada", SessionID: "none"}); !errors.Is(err, session.ErrNotFound) {
+	if _, err := svc.Records(t.Context(), &session.GetRequest{AppName: "app", UserID: "ada", SessionID: "none"}); !adk.IsNotFound(err) {
 		t.Errorf("a session that does not exist: %v", err)
 	}
 	if _, err := svc.Records(t.Context(), &session.GetRequest{AppName: "app"}); err == nil {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"google.golang.org/adk/platform"
-	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
@@ -55,7 +55,7 @@ func Results(s *SQLiteSessionService) *ResultStore { return &ResultStore{service
 // a result for which it returned nil survives a power cut. If the session has a result with this
 // reference, Put changes nothing.
 //
-// Errors wrap [session.ErrNotFound] if the session does not exist, and [ErrResultTooLarge] above
+// Errors wrap [compaction.ErrNotFound] if the session does not exist, and [ErrResultTooLarge] above
 // 1,000,000,000 bytes. While the writer stores a large result, other writes wait: 100 MB take one to
 // two seconds.
 func (r *ResultStore) Put(ctx context.Context, owner store.Owner, tool string, result store.Result) error {
@@ -128,7 +128,7 @@ func (w *writer) hasSession(owner store.Owner) error {
 	var key int64
 	err := w.findSession.QueryRowContext(context.Background(), owner.AppName, owner.UserID, owner.SessionID).Scan(&key)
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%w: %q, cannot store tool result", session.ErrNotFound, owner.SessionID)
+		return fmt.Errorf("%w: %q, cannot store tool result", adk.ErrNotFound, owner.SessionID)
 	}
 	return err
 }

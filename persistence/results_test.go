@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store/storetest"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -153,7 +154,7 @@ func TestResultsAndEventsAreStoredTogether(t *testing.T) {
 					t.Error(err)
 				}
 				r := result(name, 1+n*20_000)
-				if err := persistence.Results(s).Put(context.Background(), gone, "tool", r); !errors.Is(err, session.ErrNotFound) {
+				if err := persistence.Results(s).Put(context.Background(), gone, "tool", r); !adk.IsNotFound(err) {
 					t.Errorf("a session that does not exist: %v", err)
 				}
 				if err := persistence.Results(s).Put(context.Background(), owner, "tool", r); err != nil {

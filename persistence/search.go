@@ -17,7 +17,7 @@ var _ index.Index = (*SQLiteSessionService)(nil)
 // is not read again, and after an error or a crash the next call carries on. Appending an event never indexes it.
 //
 // redact returns a text without what must not be indexed. It must always be the same function for a file, pure and
-// safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [session.ErrNotFound]
+// safe for concurrent use. Nil changes nothing. The request's filters are ignored. Errors wrap [compaction.ErrNotFound]
 // if there is no such session, and [ErrReadOnly].
 func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRequest, redact func(string) string) error {
 	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
@@ -39,7 +39,7 @@ func (s *SQLiteSessionService) IndexText(ctx context.Context, req *session.GetRe
 // is not indexed up to its newest event, in one that cannot be written now, such as on a full disk, and if the index
 // is damaged and cannot be made anew.
 //
-// Errors wrap [session.ErrNotFound] if there is no such session. A panic of the query's Redact is an error, too.
+// Errors wrap [compaction.ErrNotFound] if there is no such session. A panic of the query's Redact is an error, too.
 func (s *SQLiteSessionService) SearchText(ctx context.Context, req *session.GetRequest, q index.Query) ([]index.Hit, error) {
 	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {

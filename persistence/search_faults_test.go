@@ -164,7 +164,7 @@ func TestAFileThatIsOnlyReadAnswers(t *testing.T) {
 			if err := reading.IndexText(t.Context(), request("s"), nil); !errors.Is(err, persistence.ErrReadOnly) {
 				t.Errorf("IndexText: %v", err)
 			}
-			if _, err := reading.SearchText(t.Context(), request("other"), index.Query{Text: question}); !errors.Is(err, session.ErrNotFound) {
+			if _, err := reading.SearchText(t.Context(), request("other"), index.Query{Text: question}); !adk.IsNotFound(err) {
 				t.Errorf("a missing session: %v", err)
 			}
 			if err := reading.Close(); err != nil {
@@ -372,7 +372,7 @@ func TestASessionIsDeletedWhileItIsSearched(t *testing.T) {
 			wg.Go(func() {
 				for {
 					hits, err := s.SearchText(context.Background(), request("s"), index.Query{Text: question})
-					if errors.Is(err, session.ErrNotFound) {
+					if adk.IsNotFound(err) {
 						return
 					}
 					if err != nil || len(hits) == 0 {

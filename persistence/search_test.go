@@ -1,13 +1,11 @@
 package persistence_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -57,7 +55,7 @@ func TestWordsFindTheirEvents(t *testing.T) {
 	if got := number(t, path, "SELECT count(*) FROM search_sessions WHERE indexed_to <> (SELECT last_seq FROM sessions WHERE key = session)"); got != 0 {
 		t.Errorf("%d sessions are not indexed up to their ends", got)
 	}
-	if _, err := s.SearchText(t.Context(), request("missing"), index.Query{Text: "parcel"}); !errors.Is(err, session.ErrNotFound) {
+	if _, err := s.SearchText(t.Context(), request("missing"), index.Query{Text: "parcel"}); !adk.IsNotFound(err) {
 		t.Errorf("a missing session: %v", err)
 	}
 }

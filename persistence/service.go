@@ -65,7 +65,7 @@ func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRe
 
 // Get reads a session with its events, in the order in which they were committed. After leaves out
 // events with an older timestamp, and NumRecentEvents keeps only the newest of the rest. Errors
-// wrap [session.ErrNotFound] if there is no such session.
+// wrap [compaction.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -155,7 +156,7 @@ func TestForeignSessionsAreRefused(t *testing.T) {
 		t.Error("a session of the in-memory service was accepted")
 	}
 	elsewhere := open(t, newPath(t))
-	if err := s.AppendEvent(t.Context(), create(t, elsewhere, "only there"), text("a", "")); !errors.Is(err, session.ErrNotFound) {
+	if err := s.AppendEvent(t.Context(), create(t, elsewhere, "only there"), text("a", "")); !adk.IsNotFound(err) {
 		t.Errorf("a session of another file: %v", err)
 	}
 	if n := get(t, s, "s").Events().Len(); n != 0 {
@@ -185,7 +186,7 @@ func TestDeleteLeavesNothingBehind(t *testing.T) {
 		t.Errorf("%d rows of user state, want 1: it outlives the session", n)
 	}
 	create(t, s, "s")
-	if err := s.AppendEvent(t.Context(), old, text("late", "")); !errors.Is(err, session.ErrNotFound) {
+	if err := s.AppendEvent(t.Context(), old, text("late", "")); !adk.IsNotFound(err) {
 		t.Errorf("append to the deleted session: %v", err)
 	}
 	if n := get(t, s, "s").Events().Len(); n != 0 {

@@ -35,8 +35,8 @@ func (r *resolver) threshold() Value[float64] {
 	tier := r.settings.Tier
 	for _, l := range r.layers {
 		switch v := l.values; {
-		case v.ThresholdByTier.of(tier) != nil:
-			return Value[float64]{*v.ThresholdByTier.of(tier), l.source, l.called(optionOf("compaction.threshold_by_tier." + string(tier)))}
+		case v.thresholdOf(tier) != nil:
+			return Value[float64]{*v.thresholdOf(tier), l.source, l.called(optionOf("compaction.threshold_by_tier." + string(tier)))}
 		case v.Threshold != nil:
 			return Value[float64]{*v.Threshold, l.source, l.called(optionOf("compaction.threshold"))}
 		case v.Thresholds != nil:

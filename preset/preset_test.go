@@ -241,7 +241,7 @@ func TestBadValuesAreRefusedInEverySource(t *testing.T) {
 		want   string
 	}{
 		"a share above 1":      {preset.Values{Threshold: ptr(70.0)}, "compaction.threshold is 70 (file compaction.threshold)"},
-		"NaN":                  {preset.Values{ThresholdByTier: preset.TierThresholds{Small: ptr(zero / zero)}}, "compaction.threshold_by_tier.small is NaN"},
+		"NaN":                  {preset.Values{ThresholdByTier: struct{ Frontier, Mid, Small *float64 }{Small: ptr(zero / zero)}}, "compaction.threshold_by_tier.small is NaN"},
 		"a negative ceiling":   {preset.Values{MaxTurnCost: ptr(-tokens.Cent)}, "agent.max_turn_cost_usd is -$0.0100"},
 		"no hard limit":        {preset.Values{BlockThreshold: ptr(zero)}, "cannot be turned off"},
 		"an unknown task":      {preset.Values{Task: ptr(preset.Task("play"))}, `session.task_class is play (file session.task_class): use debug, implement, chat, research or review`},

@@ -30,7 +30,7 @@ type Values struct {
 	Compaction          *bool    // false turns both triggers off; the hard limit stays
 	Thresholds          *string  // the name of a pair, or ByTier
 	Threshold           *float64 // 0 is off
-	ThresholdByTier     TierThresholds
+	ThresholdByTier     struct{ Frontier, Mid, Small *float64 }
 	BlockThreshold      *float64
 	InvocationThreshold *int  // turns of the user; 0 is off
 	Economical          *bool // prices decide when to compact
@@ -48,18 +48,15 @@ type Values struct {
 	SmallTierParent   *SmallTier
 }
 
-// TierThresholds are thresholds for models of one tier each.
-type TierThresholds struct{ Frontier, Mid, Small *float64 }
-
-// of returns the threshold for a tier, nil if it is unset.
-func (t *TierThresholds) of(tier tokens.Tier) *float64 {
+// thresholdOf returns the threshold for models of a tier, nil if it is unset.
+func (v *Values) thresholdOf(tier tokens.Tier) *float64 {
 	switch tier {
 	case tokens.TierFrontier:
-		return t.Frontier
+		return v.ThresholdByTier.Frontier
 	case tokens.TierMid:
-		return t.Mid
+		return v.ThresholdByTier.Mid
 	case tokens.TierSmall:
-		return t.Small
+		return v.ThresholdByTier.Small
 	}
 	return nil
 }

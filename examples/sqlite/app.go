@@ -83,7 +83,7 @@ func talk(ctx context.Context, svc session.Service, questions []string, out io.W
 func report(ctx context.Context, sessions *persistence.SQLiteSessionService, svc *compaction.CompactionSessionService, out io.Writer) error {
 	req := &session.GetRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}
 	active, err := sessions.GetActive(ctx, req)
-	if errors.Is(err, session.ErrNotFound) {
+	if errors.Is(err, compaction.ErrNotFound) {
 		fmt.Fprintf(out, "  There is no session yet.\n")
 		return nil
 	}

@@ -2,10 +2,11 @@ package databases_test
 
 import (
 	"database/sql"
-	"errors"
 	"testing"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // TestABinaryCollationKeepsUsersApart. With others MariaDB gives one user the sessions of another, as ADK's tables are
@@ -37,7 +38,7 @@ func TestABinaryCollationKeepsUsersApart(t *testing.T) {
 			}
 			create("Ann")
 			_, err = service.Get(t.Context(), &session.GetRequest{AppName: appName, UserID: "ann", SessionID: "home"})
-			if missing := errors.Is(err, session.ErrNotFound); missing != apart {
+			if missing := adk.IsNotFound(err); missing != apart {
 				t.Fatalf("the session of Ann, asked for by ann: %v", err)
 			}
 			if !apart {

@@ -3,7 +3,6 @@ package databases_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
@@ -101,7 +99,7 @@ func TestAServerThatIsNotThereYet(t *testing.T) {
 				calls["Uninstall"] = func(ctx context.Context) error { return adkdb.Uninstall(ctx, db) }
 			}
 			for name, call := range calls {
-				if err := call(t.Context()); err == nil || !isOutage(err.Error()) || errors.Is(err, session.ErrNotFound) {
+				if err := call(t.Context()); err == nil || !isOutage(err.Error()) || adk.IsNotFound(err) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -132,7 +130,7 @@ func TestAWrongPassword(t *testing.T) {
 			}
 			service, b := around(t, s.sessions, wrong), newBeside(t, s.sessions)
 			err := service.AppendRecord(t.Context(), b.live, b.record)
-			if err == nil || errors.Is(err, session.ErrNotFound) || errorCode(err) != map[*engine]string{&postgreSQL: "28P01", &mariaDB: "1045"}[e] {
+			if err == nil || adk.IsNotFound(err) || errorCode(err) != map[*engine]string{&postgreSQL: "28P01", &mariaDB: "1045"}[e] {
 				t.Errorf("AppendRecord: %v", err)
 			}
 			if e == &postgreSQL {

@@ -3,7 +3,6 @@ package databases_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
@@ -225,7 +225,7 @@ func TestDeletingBesideAppends(t *testing.T) {
 		if err := service.Delete(t.Context(), &session.DeleteRequest{AppName: appName, UserID: userID, SessionID: "s"}); err != nil {
 			t.Errorf("delete: %v", err)
 		}
-		if _, err := service.Get(t.Context(), getRequest("s")); !errors.Is(err, session.ErrNotFound) {
+		if _, err := service.Get(t.Context(), getRequest("s")); !adk.IsNotFound(err) {
 			t.Errorf("a deleted session: %v", err)
 		}
 		for _, table := range []string{"sessions", "visible", "records", "calls"} {

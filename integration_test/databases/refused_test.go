@@ -13,6 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/persistence/adkdb"
 	"github.com/adk-go-ext/longsession/record"
@@ -92,7 +93,7 @@ func TestADatabaseThatIsNotADKsIsSaid(t *testing.T) {
 		}
 		b := newBeside(t, service)
 		err = service.AppendRecord(t.Context(), b.live, b.record)
-		if err == nil || errors.Is(err, session.ErrNotFound) || !strings.Contains(err.Error(), "open the same database") {
+		if err == nil || adk.IsNotFound(err) || !strings.Contains(err.Error(), "open the same database") {
 			t.Errorf("AppendRecord: %v", err)
 		}
 	})
@@ -129,13 +130,13 @@ func TestWhatTheServerRefusesIsItsError(t *testing.T) {
 		t.Fatal(err)
 	}
 	stranger := around(t, s.sessions, s.open(t, "nobody_of_that_name"))
-	if err := stranger.AppendRecord(t.Context(), b.live, b.record); err == nil || errors.Is(err, session.ErrNotFound) || !strings.Contains(err.Error(), "nobody_of_that_name") {
+	if err := stranger.AppendRecord(t.Context(), b.live, b.record); err == nil || adk.IsNotFound(err) || !strings.Contains(err.Error(), "nobody_of_that_name") {
 		t.Errorf("an account that does not exist: %v", err)
 	}
 	if found, err := gone.Records(t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: "s"}); err != nil || len(found) != 0 {
 		t.Errorf("%d records were stored, %v", len(found), err)
 	}
-	if _, err := gone.Records(t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: "nowhere"}); !errors.Is(err, session.ErrNotFound) {
+	if _, err := gone.Records(t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: "nowhere"}); !adk.IsNotFound(err) {
 		t.Errorf("records of no session: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"iter"
 
-	"google.golang.org/adk/session"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // Chain is the hash chain of one session as the file has it.
@@ -67,11 +67,11 @@ func Identity(ctx context.Context, file Querier) (id string, err error) {
 func Chains(ctx context.Context, file Querier) ([]Chain, error) { return chains(ctx, file, 0) }
 
 // ChainOf returns the chain of the session with this key in the table sessions. Errors wrap
-// [session.ErrNotFound] if there is no such row.
+// [compaction.ErrNotFound] if there is no such row.
 func ChainOf(ctx context.Context, file Querier, row int64) (Chain, error) {
 	found, err := chains(ctx, file, row)
 	if err == nil && (row == 0 || len(found) == 0) {
-		err = fmt.Errorf("%w: row %d", session.ErrNotFound, row)
+		err = fmt.Errorf("%w: row %d", adk.ErrNotFound, row)
 	}
 	if err != nil {
 		return Chain{}, err

@@ -99,7 +99,7 @@ const selectSession = `SELECT key, last_seq FROM sessions WHERE app = ? AND user
 func find(ctx context.Context, conn *sql.Conn, req *session.GetRequest) (key, events int64, err error) {
 	err = conn.QueryRowContext(ctx, selectSession, req.AppName, req.UserID, req.SessionID).Scan(&key, &events)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = fmt.Errorf("%w: %q", session.ErrNotFound, req.SessionID)
+		err = fmt.Errorf("%w: %q", adk.ErrNotFound, req.SessionID)
 	}
 	return key, events, err
 }

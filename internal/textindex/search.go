@@ -20,7 +20,7 @@ func (x *Index) Search(ctx context.Context, req *session.GetRequest, q index.Que
 	q.Limit = min(q.Limit, maxHits)
 	of := &indexer{x, req, q.Redact}
 	hits, err := of.searchIndex(ctx, q)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, session.ErrNotFound) && !errors.Is(err, errRedact) {
+	if err != nil && ctx.Err() == nil && !adk.IsNotFound(err) && !errors.Is(err, errRedact) {
 		return of.searchEvents(ctx, q)
 	}
 	return hits, err

@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/genai"
 
-	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -108,7 +107,7 @@ func Wraps(llm model.LLM, owner any) bool {
 // invocation, the result is that invocation, too.
 func WithValue(ctx context.Context, key, value any) context.Context {
 	with := context.WithValue(ctx, key, value)
-	if ic, ok := ctx.(agent.InvocationContext); ok && !adk.IsNil(ic) {
+	if ic := adk.Invocation(ctx); ic != nil {
 		return ic.WithContext(with)
 	}
 	return with
@@ -117,7 +116,7 @@ func WithValue(ctx context.Context, key, value any) context.Context {
 // WithTimeout is context.WithTimeout for the context of a model call, as [WithValue] is.
 func WithTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	with, cancel := context.WithTimeout(ctx, timeout)
-	if ic, ok := ctx.(agent.InvocationContext); ok && !adk.IsNil(ic) {
+	if ic := adk.Invocation(ctx); ic != nil {
 		return ic.WithContext(with), cancel
 	}
 	return with, cancel

@@ -97,7 +97,7 @@ func invocationOf(ctx agent.ReadonlyContext) agent.InvocationContext {
 	if adk.IsNil(ctx) {
 		return nil
 	}
-	if ic, ok := ctx.(agent.InvocationContext); ok {
+	if ic := adk.Invocation(ctx); ic != nil {
 		return ic
 	}
 	v := reflect.Indirect(reflect.ValueOf(ctx))

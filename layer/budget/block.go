@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -41,7 +40,7 @@ func (c *call) identify() {
 		return
 	}
 	c.who.sections = c.m.cfg.sectionsIn(c.ctx, &c.m.places)
-	c.ic, _ = c.ctx.(agent.InvocationContext)
+	c.ic = adk.Invocation(c.ctx)
 	if c.adks = !adk.IsCustom(c.ic.Agent()); !c.adks {
 		return
 	}

@@ -6,8 +6,6 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"google.golang.org/adk/agent"
-
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
@@ -97,8 +95,8 @@ func (c caller) known() bool { return c.ref != compaction.SessionRef{} }
 func callerOf(ctx context.Context, name string) (c caller, ok bool) {
 	c.model = name
 	defer survive.Else("budget: who calls the model", func() { c, ok = caller{model: name}, false }) // a context of another make may panic where it has no session
-	ic, found := ctx.(agent.InvocationContext)
-	if !found || adk.IsNil(ic) || adk.IsNil(ic.Session()) || adk.IsNil(ic.Agent()) {
+	ic := adk.Invocation(ctx)
+	if ic == nil || adk.IsNil(ic.Session()) || adk.IsNil(ic.Agent()) {
 		return c, false
 	}
 	s := ic.Session()

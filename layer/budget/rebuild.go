@@ -6,6 +6,8 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
+
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
@@ -63,8 +65,8 @@ func (w *metered) captures(ctx context.Context, req *model.LLMRequest) bool {
 	if c == nil || c.model != w {
 		return false
 	}
-	ic, ok := ctx.(agent.InvocationContext)
-	if !ok || ic.Agent() == nil || ic.Agent().Name() != c.agent || ic.Branch() != c.branch || ic.InvocationID() != c.invocation {
+	ic := adk.Invocation(ctx)
+	if ic == nil || ic.Agent() == nil || ic.Agent().Name() != c.agent || ic.Branch() != c.branch || ic.InvocationID() != c.invocation {
 		return false
 	}
 	c.mu.Lock()

@@ -3,7 +3,6 @@ package contexttool
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -70,7 +69,7 @@ func (c *compacter) compact(ctx agent.ToolContext, in focus) map[string]any {
 	defer c.running.Delete(ref)
 	result, err := c.svc.Compact(bound, ref, compaction.CompactOptions{Focus: in.Focus, KeepEvents: settings.RetainEvents})
 	switch {
-	case errors.Is(err, session.ErrNotFound):
+	case adk.IsNotFound(err):
 		return noOp("Nothing was done: this conversation is not kept, so it cannot be compacted.")
 	case err != nil:
 		return map[string]any{"error": fmt.Sprintf("The context was not compacted: %v. Go on without it.", err)}

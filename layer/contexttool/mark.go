@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"google.golang.org/adk/agent"
-	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/configerr"
 )
 
@@ -54,7 +54,7 @@ func mark(ctx agent.ToolContext, svc *compaction.CompactionSessionService, in ta
 	done, err := svc.TaskDone(bound, refOf(ctx), ctx.InvocationID(), ctx.FunctionCallID())
 	least := svc.Settings().CheckpointTokens
 	switch {
-	case errors.Is(err, session.ErrNotFound):
+	case adk.IsNotFound(err):
 		return noOp("Nothing to do: this conversation is not kept, so it needs no checkpoint. Go on with your answer.")
 	case err != nil || !done.Known:
 		// The call is stored, or will be: the service finds it there.

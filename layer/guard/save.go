@@ -23,7 +23,7 @@ func (g *Guard) Save(ctx context.Context, svc session.Service) error {
 	}
 	var problems []error
 	for ref, account := range g.sessions.unsaved() {
-		if err := save(ctx, svc, ref, account, g); err != nil && !errors.Is(err, session.ErrNotFound) {
+		if err := save(ctx, svc, ref, account, g); err != nil && !adk.IsNotFound(err) {
 			problems = append(problems, fmt.Errorf("guard: storing the totals of session %q: %w", ref.SessionID, err))
 		}
 	}

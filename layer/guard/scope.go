@@ -23,25 +23,23 @@ type caller struct {
 // app's own, as in a call that no agent makes, has neither.
 func callerOf(ctx context.Context) (c caller, state session.ReadonlyState, ok bool) {
 	defer survive.Else("guard: who calls", func() { c, state, ok = caller{}, nil, false }) // a context of another make may panic where it has no session
-	switch in := ctx.(type) {
-	case agent.InvocationContext:
-		if adk.IsNil(in) || adk.IsNil(in.Session()) {
+	if in := adk.Invocation(ctx); in != nil {
+		s := in.Session()
+		if adk.IsNil(s) {
 			return caller{}, nil, false
 		}
-		s := in.Session()
 		c = caller{adk.RefOf(s), in.InvocationID(), in.Branch(), ""}
 		if !adk.IsNil(in.Agent()) {
 			c.agent = in.Agent().Name()
 		}
 		return c, s.State(), true
-	case agent.ReadonlyContext:
-		if adk.IsNil(in) || in.SessionID() == "" {
-			return caller{}, nil, false
-		}
-		ref := compaction.SessionRef{AppName: in.AppName(), UserID: in.UserID(), SessionID: in.SessionID()}
-		return caller{ref, in.InvocationID(), in.Branch(), in.AgentName()}, in.ReadonlyState(), true
 	}
-	return caller{}, nil, false
+	in, ok := ctx.(agent.ReadonlyContext)
+	if !ok || adk.IsNil(in) || in.SessionID() == "" {
+		return caller{}, nil, false
+	}
+	ref := compaction.SessionRef{AppName: in.AppName(), UserID: in.UserID(), SessionID: in.SessionID()}
+	return caller{ref, in.InvocationID(), in.Branch(), in.AgentName()}, in.ReadonlyState(), true
 }
 
 // observation is an observation about a caller.

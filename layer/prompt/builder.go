@@ -146,7 +146,7 @@ func (b *Builder) textsFor(ctx agent.ReadonlyContext, who caller) *texts {
 func (b *Builder) Sections(ctx context.Context, base string) Sections {
 	var texts [numSources]string
 	read, _ := ctx.(agent.ReadonlyContext)
-	if ic, ok := ctx.(agent.InvocationContext); ok && !adk.IsNil(ic) {
+	if ic := adk.Invocation(ctx); ic != nil {
 		read = runContext{ic}
 	}
 	who, known := callerIn(read)

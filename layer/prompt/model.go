@@ -5,7 +5,6 @@ import (
 	"iter"
 	"weak"
 
-	"google.golang.org/adk/agent"
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -51,8 +50,8 @@ func (w *prompted) generate(ctx context.Context, req *model.LLMRequest, stream b
 func (b *Builder) prepare(ctx context.Context, req *model.LLMRequest) (with context.Context) {
 	with = ctx
 	defer b.places.Survive("prompt: a model call")
-	ic, ok := ctx.(agent.InvocationContext)
-	if !ok || req == nil || adk.IsNil(ic) {
+	ic := adk.Invocation(ctx)
+	if req == nil || ic == nil {
 		return ctx
 	}
 	read := runContext{ic}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall"
 )
@@ -131,7 +132,7 @@ func TestADeletedSessionIsForgotten(t *testing.T) {
 	if err := svc.Delete(t.Context(), &session.DeleteRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}); err != nil {
 		t.Fatal(err)
 	}
-	if err := find(); !errors.Is(err, session.ErrNotFound) {
+	if err := find(); !adk.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
 	if err := r.Flush(t.Context()); err != nil {

@@ -77,7 +77,7 @@ func (r *Recaller) index(ref compaction.SessionRef, _ int) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.svc.Settings().Timeout)
 	defer cancel()
 	err := r.steps.run(ctx, ref, func(ctx context.Context) error { return r.stored.(indexer).IndexText(ctx, request(ref), r.cfg.Redact) })
-	if err != nil && !errors.Is(err, session.ErrNotFound) && r.cfg.Observer != nil {
+	if err != nil && !adk.IsNotFound(err) && r.cfg.Observer != nil {
 		r.outbox.Send(ctx, Observation{Session: ref, Err: fmt.Errorf("recall: bring the index up to date: %w", err)}, r.deliver)
 	}
 }
@@ -99,7 +99,7 @@ type Query struct {
 
 // Search finds events of a session, and returns them with their neighbors as passages in the order of the
 // session, as many of the best as have room in MaxTokens. It returns none for a query without words. Errors
-// wrap [session.ErrNotFound] if there is no such session; others are the inner service's, or say that Redact
+// wrap [compaction.ErrNotFound] if there is no such session; others are the inner service's, or say that Redact
 // or Filter has panicked. Search returns soon after its context has ended, whatever these do.
 func (r *Recaller) Search(ctx context.Context, ref compaction.SessionRef, q Query) ([]Passage, error) {
 	found, err := r.search(ctx, ref, q)
@@ -117,7 +117,7 @@ type result struct {
 func (r *Recaller) search(ctx context.Context, ref compaction.SessionRef, q Query) (found result, err error) {
 	ctx, done := r.begin(ctx, ref)
 	defer func() {
-		if errors.Is(err, session.ErrNotFound) {
+		if adk.IsNotFound(err) {
 			r.memory.Forget(ref)
 		}
 		done(found, err)

@@ -92,9 +92,9 @@ func (r *Recaller) answer(ctx agent.ToolContext, in searchArgs) map[string]any {
 	defer cancel()
 	found, err := r.search(bound, ref, q)
 	switch {
-	case errors.Is(err, session.ErrNotFound) && !r.cfg.AcrossSessions:
+	case adk.IsNotFound(err) && !r.cfg.AcrossSessions:
 		return map[string]any{"result": nothingFound} // an agent that runs as a tool has a session of its own
-	case err != nil && !errors.Is(err, session.ErrNotFound):
+	case err != nil && !adk.IsNotFound(err):
 		return map[string]any{"error": notPossible}
 	}
 	passages := found.passages
@@ -187,7 +187,7 @@ func (r *Recaller) answerTurn(ctx agent.ToolContext, in turnArgs) map[string]any
 	defer cancel()
 	passage, err := r.turn(bound, refTo(ctx), ctx.Branch(), in.Ref)
 	switch {
-	case errors.Is(err, ErrNoSuchRef), errors.Is(err, session.ErrNotFound):
+	case errors.Is(err, ErrNoSuchRef), adk.IsNotFound(err):
 		return map[string]any{"error": noSuchTurn}
 	case err != nil:
 		return map[string]any{"error": notPossible}
@@ -219,7 +219,7 @@ var ErrNoSuchRef = errors.New("recall: no event has this reference")
 
 // Turn returns the turn of the user that an event belongs to, as much of it around the event as has room in
 // the config's MaxTokens. branch is that of the agent that asks, "" for all. The error wraps [ErrNoSuchRef]
-// if the session has no event of that reference, or none that may be returned, and [session.ErrNotFound] if
+// if the session has no event of that reference, or none that may be returned, and [compaction.ErrNotFound] if
 // there is no such session.
 func (r *Recaller) Turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (Passage, error) {
 	return r.turn(ctx, ref, branch, line)

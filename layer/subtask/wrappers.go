@@ -81,7 +81,7 @@ func (a *agentic) Run(ctx agent.ToolContext, args any) (map[string]any, error) {
 }
 
 // decided is a context that hides the decision of a person from a function tool.
-type decided struct{ agent.ToolContext }
+type decided struct{ adk.ToolContext }
 
 // ToolConfirmation returns nil.
 func (*decided) ToolConfirmation() *toolconfirmation.ToolConfirmation { return nil }

@@ -25,6 +25,7 @@ import (
 	"google.golang.org/genai"
 	"pgregory.net/rapid"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
@@ -50,7 +51,7 @@ func holding(content string) (held, string) {
 
 // caller is the context of a tool call.
 type caller struct {
-	agent.ToolContext
+	adk.ToolContext
 	context.Context
 	owner store.Owner
 }

@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // errCallSlow is what the model reads in place of a result.
@@ -75,7 +77,7 @@ func runCaught(ctx agent.ToolContext, t runnable, args any) (result map[string]a
 // toolCall is the context of a call that ends in time. Once the call is abandoned, what the tool does to the
 // event reaches nothing: ADK is reading it meanwhile.
 type toolCall struct {
-	agent.ToolContext
+	adk.ToolContext
 	ctx       context.Context
 	abandoned atomic.Bool
 }

@@ -90,8 +90,8 @@ type caller struct {
 func callerOf(ctx context.Context, model string) (c caller, ic agent.InvocationContext) {
 	c.model = model
 	defer survive.Else("toolsearch: who calls the model", func() { c, ic = caller{model: model}, nil }) // a context of another make may panic where it has no session
-	found, ok := ctx.(agent.InvocationContext)
-	if !ok || adk.IsNil(found) || adk.IsNil(found.Session()) || adk.IsNil(found.Agent()) {
+	found := adk.Invocation(ctx)
+	if found == nil || adk.IsNil(found.Session()) || adk.IsNil(found.Agent()) {
 		return c, nil
 	}
 	s := found.Session()

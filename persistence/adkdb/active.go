@@ -162,7 +162,7 @@ func (s *Service) GetActive(ctx context.Context, req *session.GetRequest) (*sess
 		return nil, err
 	}
 	if resp == nil || adk.IsNil(resp.Session) {
-		return nil, fmt.Errorf("get active session: the inner service returned no session: %w", session.ErrNotFound)
+		return nil, fmt.Errorf("get active session: the inner service returned no session: %w", adk.ErrNotFound)
 	}
 	found := &ActiveSession{Session: resp.Session, before: resp.Session.Events().Len()}
 	ok, err := s.loadActive(ctx, found)

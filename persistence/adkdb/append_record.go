@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -50,7 +51,7 @@ const insertRecord = `INSERT INTO events (id, app_name, user_id, session_id, inv
 // A call whose outcome is unknown can be repeated: if the session already has a record with this record ID, nothing is
 // stored, *ev becomes that event, and the result is nil. A transaction that the server ends because of another one (40001,
 // deadlock) is tried again, up to 5 times. With the tables of [Install] it costs the same however many records the session
-// has; without them, or if this role must not read them, the records are read. Errors wrap [session.ErrNotFound] if there is no such session, and else the
+// has; without them, or if this role must not read them, the records are read. Errors wrap [compaction.ErrNotFound] if there is no such session, and else the
 // driver's error. If ctx has ended, nothing is stored.
 func (s *Service) AppendRecord(ctx context.Context, sess session.Session, ev *session.Event) error {
 	switch {
@@ -82,7 +83,7 @@ func (s *Service) AppendRecord(ctx context.Context, sess session.Session, ev *se
 		err = store()
 	}
 	switch {
-	case errors.Is(err, session.ErrNotFound):
+	case adk.IsNotFound(err):
 		return s.explainMissing(ctx, of, err)
 	case err != nil:
 		return fmt.Errorf("append record: %w", err)
@@ -152,7 +153,7 @@ func (r *recordRow) store(ctx context.Context, tx *sql.Tx, kind dialect, of key)
 	case err != nil:
 		return nil, err
 	case !found:
-		return nil, fmt.Errorf("%w: %q", session.ErrNotFound, of.id)
+		return nil, fmt.Errorf("%w: %q", adk.ErrNotFound, of.id)
 	}
 	fits, err := r.fits(ctx, tx, of)
 	if err != nil {
@@ -169,7 +170,7 @@ func (r *recordRow) store(ctx context.Context, tx *sql.Tx, kind dialect, of key)
 		return nil, err
 	}
 	if n, err := result.RowsAffected(); err == nil && n == 0 { // deleted since the lock
-		return nil, fmt.Errorf("%w: %q", session.ErrNotFound, of.id)
+		return nil, fmt.Errorf("%w: %q", adk.ErrNotFound, of.id)
 	}
 	rows, err := tx.QueryContext(ctx, kind.sql(`SELECT `+eventColumns+` FROM events e WHERE id = ? AND `+whereSession), append([]any{r.id}, of.args()...)...)
 	stored, err := scanEvents(rows, err)

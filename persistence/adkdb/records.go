@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -18,7 +19,7 @@ func (d dialect) whereRecord() string {
 }
 
 // Records returns the events of a session that store compaction records, those that no view shows any more included, the
-// oldest first. The filters of the request are ignored. The error wraps [session.ErrNotFound] if there is no such
+// oldest first. The filters of the request are ignored. The error wraps [compaction.ErrNotFound] if there is no such
 // session.
 func (s *Service) Records(ctx context.Context, req *session.GetRequest) ([]*session.Event, error) {
 	kind, err := s.dialect(ctx)
@@ -39,7 +40,7 @@ func (s *Service) Records(ctx context.Context, req *session.GetRequest) ([]*sess
 	case err != nil:
 		return nil, fmt.Errorf("records: %w", err)
 	case !exists:
-		return nil, fmt.Errorf("records: %w: %q", session.ErrNotFound, req.SessionID)
+		return nil, fmt.Errorf("records: %w: %q", adk.ErrNotFound, req.SessionID)
 	}
 	return nil, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -71,14 +72,14 @@ func (e *DifferentError) Error() string {
 	return fmt.Sprintf("session %q is another one in the %s: event %d differs; nothing was changed. Copy to another target, or delete it there first", e.Name, e.Where, e.Seq)
 }
 
-// DeletedError is the error of a session that the source no longer has. It wraps [session.ErrNotFound].
+// DeletedError is the error of a session that the source no longer has. It wraps [compaction.ErrNotFound].
 type DeletedError struct{ Name }
 
 func (e *DeletedError) Error() string {
-	return fmt.Sprintf("session %q: %v: it was just deleted", e.Name, session.ErrNotFound)
+	return fmt.Sprintf("session %q: %v: it was just deleted", e.Name, adk.ErrNotFound)
 }
 
-func (e *DeletedError) Unwrap() error { return session.ErrNotFound }
+func (e *DeletedError) Unwrap() error { return adk.ErrNotFound }
 
 // Check reads the sessions and returns an error for the first event that the target would refuse, before anything is
 // written. It leaves out sessions that were deleted meanwhile, which [Copy] reports.

@@ -103,7 +103,7 @@ func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.St
 func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *session.Event, class adk.Class) {
 	j := writer.Job{InvocationID: ev.InvocationID}
 	defer e.survive(ctx, h.State, j)
-	if invocation, ok := ctx.(agent.InvocationContext); ok {
+	if invocation := adk.Invocation(ctx); invocation != nil {
 		j.InvocationID = invocation.InvocationID()
 		h.State.Started(ctx, j.InvocationID, h)
 		expect(&e.reporter.Places, h.State, invocation)

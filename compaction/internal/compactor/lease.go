@@ -2,7 +2,6 @@ package compactor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -126,7 +125,7 @@ func (c *compactor) mayWrite(ctx context.Context, next step) (may, again bool) {
 	}
 	h, err := e.sessions.Handle(ctx, st.Ref)
 	switch {
-	case errors.Is(err, session.ErrNotFound) || err == nil && h.State != st:
+	case adk.IsNotFound(err) || err == nil && h.State != st:
 		return decline("session was deleted meanwhile")
 	case err != nil:
 		return decline(fmt.Sprintf("the session cannot be read again: %v", err))

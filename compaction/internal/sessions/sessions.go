@@ -176,7 +176,7 @@ func (s *Sessions) Read(ctx context.Context, req *session.GetRequest) (*session.
 // found makes a response without a session an error.
 func found(req *session.GetRequest, resp *session.GetResponse, err error) (*session.GetResponse, error) {
 	if err == nil && (resp == nil || adk.IsNil(resp.Session)) {
-		return nil, fmt.Errorf("inner service returned no session for %q: %w", req.SessionID, session.ErrNotFound)
+		return nil, fmt.Errorf("inner service returned no session for %q: %w", req.SessionID, adk.ErrNotFound)
 	}
 	return resp, err
 }

@@ -27,7 +27,7 @@ func offer(ctx context.Context, st *sessions.State, d *writer.Draft, try func(co
 		switch {
 		case err == nil:
 			return result, nil
-		case errors.Is(err, session.ErrNotFound):
+		case adk.IsNotFound(err):
 			return Settlement{Reason: Deleted}, nil
 		case ctx.Err() != nil:
 			return Settlement{}, err

@@ -14,7 +14,7 @@ import (
 type Index interface {
 	// SearchText returns the events of one session that fit a query best, the best first. It takes in first
 	// what was appended since it was asked last. A query without a term finds nothing. Errors wrap
-	// [session.ErrNotFound] if there is no such session. The request's filters are ignored.
+	// [compaction.ErrNotFound] if there is no such session. The request's filters are ignored.
 	SearchText(ctx context.Context, req *session.GetRequest, q Query) ([]Hit, error)
 }
 

@@ -9,6 +9,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
+
 	"google.golang.org/adk/session"
 )
 
@@ -61,7 +63,7 @@ func (e *events) Open(ctx context.Context, owner Owner, ref string) (io.ReaderAt
 		content, err = e.read(ctx, ix, ref)
 	}
 	switch {
-	case errors.Is(err, session.ErrNotFound), errors.Is(err, errAnother):
+	case adk.IsNotFound(err), errors.Is(err, errAnother):
 		// The session was deleted, and another with its name must not inherit its results.
 		e.forget(ix)
 		return nil, 0, ErrUnknownRef

@@ -12,7 +12,7 @@ import (
 // history reads the events of sessions.
 type history interface {
 	// since yields the stored events from a position on, in the order of storage, until yield returns
-	// false. It may yield earlier events too. The error wraps session.ErrNotFound if there is no such session.
+	// false. It may yield earlier events too. The error wraps compaction.ErrNotFound if there is no such session.
 	since(ctx context.Context, owner Owner, from position, yield func(*session.Event, position) bool) error
 }
 
@@ -97,7 +97,7 @@ func (g getter) load(ctx context.Context, owner Owner, req *session.GetRequest) 
 		return nil, fmt.Errorf("read session: %w", err)
 	}
 	if resp == nil || adk.IsNil(resp.Session) || resp.Session.UserID() != owner.UserID {
-		return nil, fmt.Errorf("read session: %w", session.ErrNotFound)
+		return nil, fmt.Errorf("read session: %w", adk.ErrNotFound)
 	}
 	return resp.Session, nil
 }

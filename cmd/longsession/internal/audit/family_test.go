@@ -1,7 +1,6 @@
 package audit_test
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -9,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/replay/conversation"
@@ -100,7 +98,7 @@ func TestASessionIsFoundWithoutTheOthers(t *testing.T) {
 			t.Errorf("%q, want %q", names(got), names(want))
 		}
 	}
-	if _, err := audit.Named(t.Context(), f, app, user, "order"); !errors.Is(err, session.ErrNotFound) {
+	if _, err := audit.Named(t.Context(), f, app, user, "order"); !adk.IsNotFound(err) {
 		t.Errorf("the beginning of a name: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -116,7 +117,7 @@ func sessionIn(ctx context.Context, snap *persistence.Snapshot, s *Session) (*Se
 		return nil, err
 	}
 	if len(now) == 0 {
-		return nil, fmt.Errorf("session %q: %w: it was just deleted", s.Name(), session.ErrNotFound)
+		return nil, fmt.Errorf("session %q: %w: it was just deleted", s.Name(), adk.ErrNotFound)
 	}
 	now[0].Parent, now[0].Call, now[0].Children, now[0].parent, now[0].Ledger = s.Parent, s.Call, s.Children, s.parent, s.Ledger
 	return now[0], nil

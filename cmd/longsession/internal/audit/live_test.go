@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -155,7 +156,7 @@ func TestADeletedSessionIsPassedOver(t *testing.T) {
 	if err != nil || len(found) > 0 || done.Gone != 1 || done.Sessions != 1 || done.Events != 8 {
 		t.Errorf("%v, %+v, %v", found, done, err)
 	}
-	if now, _, err := f.Size(t.Context(), sessions[0]); !errors.Is(err, session.ErrNotFound) || now != nil {
+	if now, _, err := f.Size(t.Context(), sessions[0]); !adk.IsNotFound(err) || now != nil {
 		t.Errorf("a deleted session has a size: %v", err)
 	}
 }

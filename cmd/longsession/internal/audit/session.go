@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -90,7 +89,7 @@ func (f *File) Sessions(ctx context.Context, narrow Narrow) ([]*Session, error) 
 }
 
 // Named returns the session with exactly this name, and with it those of its subtasks, without reading any other. The
-// error wraps [session.ErrNotFound] if there is none.
+// error wraps [compaction.ErrNotFound] if there is none.
 func Named(ctx context.Context, f *File, app, user, id string) (*Session, error) {
 	parents, err := json.Marshal(parentsOf(id))
 	if err != nil {
@@ -110,7 +109,7 @@ func Named(ctx context.Context, f *File, app, user, id string) (*Session, error)
 	if i := slices.IndexFunc(found, func(s *Session) bool { return s.ID == id }); i >= 0 {
 		return found[i], nil
 	}
-	return nil, fmt.Errorf("session %q of user %q in app %q: %w", id, user, app, session.ErrNotFound)
+	return nil, fmt.Errorf("session %q of user %q in app %q: %w", id, user, app, adk.ErrNotFound)
 }
 
 // State returns a text that changes whenever an event of the session or of one of its subtasks is stored, as of the

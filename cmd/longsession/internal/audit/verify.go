@@ -7,8 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"google.golang.org/adk/session"
-
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/persistence"
 )
@@ -140,7 +139,7 @@ func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int
 	}
 	for _, s := range sessions {
 		l, found, err := f.examine(ctx, s, maxSummaries)
-		if errors.Is(err, session.ErrNotFound) {
+		if adk.IsNotFound(err) {
 			done.Gone++
 			checked(s)
 			continue
@@ -182,12 +181,12 @@ func (e *examination) warn(rule, format string, args ...any) {
 
 // examine checks a session in one snapshot, so that an app that writes meanwhile causes no findings.
 // An event that cannot be read is a finding; the view is then not made.
-// For a deleted session the error wraps [session.ErrNotFound].
+// For a deleted session the error wraps [compaction.ErrNotFound].
 func (f *File) examine(ctx context.Context, s *Session, maxSummaries int) (*loaded, []Finding, error) {
 	e := &examination{loaded: &loaded{Session: s}}
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error { return e.check(ctx, f, snap, maxSummaries) })
 	switch {
-	case stop(ctx, err), errors.Is(err, session.ErrNotFound):
+	case stop(ctx, err), adk.IsNotFound(err):
 		return nil, nil, err
 	case err != nil:
 		e.find(0, "", RuleRead, "the session cannot be read: %v", err)

@@ -163,7 +163,7 @@ func recordRow(ctx context.Context, snap *persistence.Snapshot, s *Session, id s
 }
 
 // Size returns the sizes of a session and its view, and the session as it is now. It holds the view
-// and one event of the history in memory at a time. The error wraps [session.ErrNotFound] if the
+// and one event of the history in memory at a time. The error wraps [compaction.ErrNotFound] if the
 // session was deleted meanwhile.
 func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {

@@ -8,12 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"google.golang.org/adk/session"
-
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -67,7 +66,7 @@ func (a *command) list(cmd *cobra.Command, args []string) error {
 				return ctx.Err()
 			case errors.Is(err, persistence.ErrWritten):
 				return err
-			case errors.Is(err, session.ErrNotFound): // deleted since the list was read
+			case adk.IsNotFound(err): // deleted since the list was read
 				p.finished(s)
 				gone++
 				continue

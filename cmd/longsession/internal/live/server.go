@@ -8,14 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
 
-	"google.golang.org/adk/session"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/internal/adk"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 )
@@ -193,7 +193,7 @@ func (h *Handler) answer(prepare func(*http.Request, *audit.File) (*made, error)
 		case r.Context().Err() != nil:
 		case errors.As(err, &lost):
 			h.refuse(w, http.StatusNotFound, lost.text)
-		case errors.Is(err, session.ErrNotFound):
+		case adk.IsNotFound(err):
 			h.refuse(w, http.StatusNotFound, "The session was deleted.")
 		case err != nil:
 			h.refuse(w, http.StatusServiceUnavailable, "The session file cannot be read: "+err.Error())
@@ -233,7 +233,7 @@ func (h *Handler) asked(r *http.Request, f *audit.File) (*audit.Session, error) 
 	q := r.URL.Query()
 	app, user, id := q.Get("app"), q.Get("user"), q.Get("id")
 	s, err := audit.Named(r.Context(), f, app, user, id)
-	if errors.Is(err, session.ErrNotFound) || err == nil && !h.cfg.Narrow.Has(s) {
+	if adk.IsNotFound(err) || err == nil && !h.cfg.Narrow.Has(s) {
 		return nil, &missing{fmt.Sprintf("The file has no session %s of user %s in app %s.", id, user, app)}
 	}
 	return s, err

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
@@ -87,7 +88,7 @@ func (s *store) check(ctx context.Context, c *conversation.Conversation) error {
 	s.taken[c.ID] = fmt.Sprintf("%s:%d", c.File, c.Line)
 	_, err := s.service.Get(ctx, &session.GetRequest{AppName: replay.AppName, UserID: replay.UserID, SessionID: c.ID, NumRecentEvents: 1})
 	switch {
-	case errors.Is(err, session.ErrNotFound):
+	case adk.IsNotFound(err):
 		return nil
 	case err != nil:
 		return exit.Failed("--db: %w", err)

@@ -1,0 +1,66 @@
+//go:build ignore
+
+package adk
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"regexp"
+
+	"google.golang.org/adk/agent"
+)
+
+// ToolContext is the context of a tool, to be embedded: the field has this name whatever ADK calls the type.
+type ToolContext = agent.Context
+
+// ErrNotFound is the error of a session that does not exist. ADK v2.2 has none of its own.
+var ErrNotFound = errors.New("session not found")
+
+// notFound are the words in which the services of ADK v2.2 say it: that in memory and that of Vertex AI, the one over
+// gorm, and what gRPC answers.
+var notFound = regexp.MustCompile(`session .*not found|record not found|code = NotFound`)
+
+// IsNotFound reports whether a session service says by an error that a session does not exist.
+func IsNotFound(err error) bool {
+	return err != nil && (errors.Is(err, ErrNotFound) || notFound.MatchString(err.Error()))
+}
+
+// Invocation returns the invocation that a context is, nil if it is another context. The contexts of callbacks and of
+// tools have the methods of an invocation; called, they log that they are not supported, and return nothing.
+func Invocation(ctx context.Context) agent.InvocationContext {
+	ic, ok := ctx.(agent.InvocationContext)
+	if !ok || IsNil(ic) || isRestricted(reflect.ValueOf(ic)) {
+		return nil
+	}
+	return ic
+}
+
+// restricted are the types of the contexts that ADK gives to callbacks and to tools.
+var restricted = map[reflect.Type]bool{
+	reflect.TypeOf(agent.NewCallbackContext(unbound{}, nil)):             true,
+	reflect.TypeOf(agent.NewToolContext(unbound{}, "no call", nil, nil)): true,
+}
+
+// unbound is an invocation of no session.
+type unbound struct{ agent.InvocationContext }
+
+func (unbound) Artifacts() agent.Artifacts { return nil }
+
+// isRestricted reports whether a context is one of those types, or embeds one.
+func isRestricted(ctx reflect.Value) bool {
+	if restricted[ctx.Type()] {
+		return true
+	}
+	v := reflect.Indirect(ctx)
+	if v.Kind() != reflect.Struct {
+		return false
+	}
+	for _, name := range []string{"Context", "ToolContext"} {
+		f := v.FieldByName(name)
+		if f.IsValid() && f.Kind() == reflect.Interface && !f.IsNil() && f.CanInterface() && isRestricted(f.Elem()) {
+			return true
+		}
+	}
+	return false
+}
