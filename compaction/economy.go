@@ -120,7 +120,7 @@ func economyOf(h *sessions.Handle, now meter.Economy) EconomyStatus {
 			if meter.IsCall(adk.Classify(ev)) {
 				unread := 0 // a sum of floats would depend on the order
 				for branch, tokens := range savedIn {
-					if adk.Visible(ev.Branch, branch) {
+					if adk.Visible(adk.Lane(ev), branch) {
 						unread += tokens
 					}
 				}

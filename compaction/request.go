@@ -48,7 +48,7 @@ func (s *CompactionSessionService) ObserveSent(ctx agent.InvocationContext, req 
 		return
 	}
 	h.CatchUp() // a compaction may have ended since the last append
-	h.Meter.Prompt(ctx.Branch())
+	h.Meter.Prompt(adk.LaneOf(ctx))
 	contents, fixed := promptsize.OfRequest(req)
-	s.engine.Requested(h.State.Ref, ctx.Branch(), ctx.Agent().Name(), contents, fixed, masked)
+	s.engine.Requested(h.State.Ref, adk.LaneOf(ctx), ctx.Agent().Name(), contents, fixed, masked)
 }

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -79,7 +80,7 @@ func (c *coverage) resolve(m *record.Metadata, ref record.Ref) (int, bool) {
 		return 0, false
 	}
 	ev := c.events[at]
-	return at, record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
+	return at, record.Normalize(adk.Lane(ev)) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
 }
 
 // current reports whether a new record of the branch can absorb the record with an ID.

@@ -9,10 +9,12 @@ import (
 )
 
 // selectOvertaking reports whether the user wrote a message after an event, in another invocation
-// and in a branch that the event's agent sees. It looks only at covered messages, because all
+// and in a lane that the event's agent sees, as [adk.Visible] has it. It looks only at covered messages, because all
 // others are loaded.
 const selectOvertaking = `SELECT EXISTS (SELECT 1 FROM events WHERE session = ?1 AND seq > ?2 AND author = 'user'
-	AND invocation_id <> ?3 AND (branch = '' OR ?4 = '' OR branch = ?4 OR substr(?4, 1, length(branch) + 1) = branch || '.')
+	AND invocation_id <> ?3 AND substr(branch, instr(branch || char(31), char(31))) = ?5
+	AND (substr(branch, 1, instr(branch || char(31), char(31)) - 1) IN ('', ?4) OR ?4 = ''
+		OR substr(?4, 1, instr(branch || char(31), char(31))) = substr(branch, 1, instr(branch || char(31), char(31)) - 1) || '.')
 	AND covered_by IS NOT NULL AND record_id IS NULL AND coalesce(json_array_length(content, '$.parts'), 0) > 0)`
 
 // overtaken returns the IDs of loaded events with open calls whose invocation ended with a message
@@ -30,7 +32,11 @@ func (r *reader) overtaken(ctx context.Context, session int64, loaded []*session
 	for _, i := range adk.OpenCalls(loaded) { // a loaded answer's call is always loaded too
 		ev := loaded[i]
 		var over bool
-		if err := r.overtaking.QueryRowContext(ctx, session, seqs[i], ev.InvocationID, ev.Branch).Scan(&over); err != nil {
+		branch, scope := adk.SplitLane(adk.Lane(ev))
+		if scope != "" {
+			scope = "\x1f" + scope
+		}
+		if err := r.overtaking.QueryRowContext(ctx, session, seqs[i], ev.InvocationID, branch, scope).Scan(&over); err != nil {
 			return nil, err
 		}
 		if over && found == nil {

@@ -17,6 +17,15 @@ var ErrNotFound = session.ErrNotFound
 // IsNotFound reports whether a service says by an error that a session does not exist.
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 
+// Lane returns the lane of an event: what decides which prompts have it. That is its branch.
+func Lane(ev *session.Event) string { return ev.Branch }
+
+// LaneOf returns the lane that an invocation reads and writes.
+func LaneOf(ic agent.InvocationContext) string { return ic.Branch() }
+
+// SetLane puts an event into a lane.
+func SetLane(ev *session.Event, lane string) { ev.Branch = lane }
+
 // Invocation returns the invocation that a context is, nil if it is another context. Contexts of callbacks and of
 // tools are no invocations.
 func Invocation(ctx context.Context) agent.InvocationContext {

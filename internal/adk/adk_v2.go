@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"google.golang.org/adk/agent"
+	"google.golang.org/adk/session"
 )
 
 // ToolContext is the context of a tool, to be embedded: the field has this name whatever ADK calls the type.
@@ -25,6 +26,24 @@ var notFound = regexp.MustCompile(`session .*not found|record not found|code = N
 func IsNotFound(err error) bool {
 	return err != nil && (errors.Is(err, ErrNotFound) || notFound.MatchString(err.Error()))
 }
+
+// Lane returns the lane of an event: what decides which prompts have it. That is its branch, and its isolation scope if
+// it has one.
+func Lane(ev *session.Event) string { return joinLane(ev.Branch, ev.IsolationScope) }
+
+// joinLane returns the lane of a branch and an isolation scope. Without a scope it is the branch.
+func joinLane(branch, scope string) string {
+	if scope == "" {
+		return branch
+	}
+	return branch + scopeMark + scope
+}
+
+// LaneOf returns the lane that an invocation reads and writes.
+func LaneOf(ic agent.InvocationContext) string { return joinLane(ic.Branch(), ic.IsolationScope()) }
+
+// SetLane puts an event into a lane.
+func SetLane(ev *session.Event, lane string) { ev.Branch, ev.IsolationScope = SplitLane(lane) }
 
 // Invocation returns the invocation that a context is, nil if it is another context. The contexts of callbacks and of
 // tools have the methods of an invocation; called, they log that they are not supported, and return nothing.

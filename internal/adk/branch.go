@@ -2,13 +2,27 @@ package adk
 
 import "strings"
 
-// Visible reports whether an event of branch event is part of the prompt of an agent that runs in
-// branch reader: the event has no branch, or the agent has none, or the event's branch is the
-// agent's own or an ancestor of it. It mirrors eventBelongsToBranch in
+// scopeMark stands between the branch and the isolation scope in a lane. Without a scope the lane is the branch.
+const scopeMark = "\x1f"
+
+// SplitLane returns the branch and the isolation scope of a lane.
+func SplitLane(lane string) (branch, scope string) {
+	branch, scope, _ = strings.Cut(lane, scopeMark)
+	return branch, scope
+}
+
+// Visible reports whether an event of lane event is part of the prompt of an agent that runs in
+// lane reader: the scopes are the same, and the event has no branch, or the agent has none, or the event's branch is
+// the agent's own or an ancestor of it. It mirrors eventBelongsToBranch in
 // internal/llminternal/contents_processor.go.
 //
 // An agent in branch "par.a" reads the events of "", "par" and "par.a", but not those of "par.b"
-// and "par.a.x"; "par.aa" is not a descendant of "par.a".
+// and "par.a.x"; "par.aa" is not a descendant of "par.a". Only ADK v2 has scopes.
 func Visible(reader, event string) bool {
+	if strings.Contains(reader, scopeMark) || strings.Contains(event, scopeMark) {
+		branch, scope := SplitLane(reader)
+		its, within := SplitLane(event)
+		return scope == within && Visible(branch, its)
+	}
 	return reader == "" || event == "" || reader == event || strings.HasPrefix(reader, event+".")
 }

@@ -14,9 +14,9 @@ import (
 // "Actions.".
 //
 //	v1.7   none
-//	v2.2   IsolationScope, Routes, RequestedInput, Output, NodeInfo
+//	v2.2   Routes, RequestedInput, Output, NodeInfo
 var FurtherFields = append(append(
-	fieldsBesides(reflect.TypeFor[session.Event](), "", "LLMResponse", "ID", "Timestamp", "InvocationID", "Branch", "Author", "Actions", "LongRunningToolIDs"),
+	fieldsBesides(reflect.TypeFor[session.Event](), "", "LLMResponse", "ID", "Timestamp", "InvocationID", "Branch", "IsolationScope", "Author", "Actions", "LongRunningToolIDs"),
 	fieldsBesides(reflect.TypeFor[model.LLMResponse](), "", "Content", "CitationMetadata", "GroundingMetadata", "UsageMetadata", "CustomMetadata", "LogprobsResult",
 		"Partial", "TurnComplete", "Interrupted", "ErrorCode", "ErrorMessage", "FinishReason", "AvgLogprobs", "InputTranscription", "OutputTranscription",
 		"ModelVersion", "SessionResumptionHandle")...),

@@ -68,7 +68,7 @@ func (g *grouping) read(i int32, ev *session.Event) {
 			continue
 		}
 		id := part.FunctionResponse.ID
-		if s, ok := g.nearest(ev.Branch, id); ok {
+		if s, ok := g.nearest(Lane(ev), id); ok {
 			g.answer(s, i)
 		} else {
 			g.unclaimed = append(g.unclaimed, orphan{i, id})
@@ -81,10 +81,10 @@ func (g *grouping) read(i int32, ev *session.Event) {
 		}
 		call := part.FunctionCall
 		if id := ConfirmedCall(call); id != "" {
-			g.request(ev.Branch, id)
+			g.request(Lane(ev), id)
 		}
 		if n := len(g.sites); n > 0 && g.sites[n-1].event == i {
-			if s, ok := g.last[CallKey{ev.Branch, call.ID}]; ok && g.sites[s].event == i {
+			if s, ok := g.last[CallKey{Lane(ev), call.ID}]; ok && g.sites[s].event == i {
 				g.sites[s].call = call // two calls of one event with one ID share an answer
 				g.sites[s].patient = g.sites[s].patient || needsTrueAnswer(ev, call)
 				continue
@@ -92,13 +92,13 @@ func (g *grouping) read(i int32, ev *session.Event) {
 		}
 		s := int32(len(g.sites))
 		g.sites = append(g.sites, site{event: i, call: call, patient: needsTrueAnswer(ev, call)})
-		g.last[CallKey{ev.Branch, call.ID}] = s
+		g.last[CallKey{Lane(ev), call.ID}] = s
 		g.byID[call.ID] = s
 		g.touch(i)
 	}
 	if ev != nil {
 		for id := range ev.Actions.RequestedToolConfirmations {
-			g.request(ev.Branch, id)
+			g.request(Lane(ev), id)
 		}
 	}
 	g.messages.note(i, ev)

@@ -58,7 +58,7 @@ func RequestedConfirmations(ev *session.Event) []string {
 // Overtakes reports whether a message of the user that is behind an event with calls shows that the
 // invocation of the calls is over, see [Missing].
 func Overtakes(message, call *session.Event) bool {
-	return message.InvocationID != call.InvocationID && Visible(call.Branch, message.Branch)
+	return message.InvocationID != call.InvocationID && Visible(Lane(call), Lane(message))
 }
 
 // messages holds the two newest messages of each branch that belong to different invocations. Two
@@ -81,14 +81,14 @@ func (m *messages) note(i int32, ev *session.Event) {
 	if !Classify(ev).Is(Message) {
 		return
 	}
-	if m.last == nil || m.branch != ev.Branch {
-		m.branch, m.last = ev.Branch, m.of[ev.Branch]
+	if m.last == nil || m.branch != Lane(ev) {
+		m.branch, m.last = Lane(ev), m.of[Lane(ev)]
 		if m.last == nil {
 			m.last = &[2]message{}
 			if m.of == nil {
 				m.of = map[string]*[2]message{}
 			}
-			m.of[ev.Branch] = m.last
+			m.of[Lane(ev)] = m.last
 		}
 	}
 	if m.last[0].in != ev.InvocationID {
@@ -101,7 +101,7 @@ func (m *messages) note(i int32, ev *session.Event) {
 func (m *messages) overtake(i int32, ev *session.Event) bool {
 	for branch, last := range m.of {
 		for _, msg := range last {
-			if msg.at > i && msg.in != ev.InvocationID && Visible(ev.Branch, branch) {
+			if msg.at > i && msg.in != ev.InvocationID && Visible(Lane(ev), branch) {
 				return true
 			}
 		}

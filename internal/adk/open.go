@@ -20,14 +20,14 @@ func OpenCalls(events []*session.Event) []int {
 	}
 	for i, ev := range events {
 		for _, id := range ResponseIDs(ev) {
-			if at, ok := near[CallKey{ev.Branch, id}]; ok {
+			if at, ok := near[CallKey{Lane(ev), id}]; ok {
 				answer(at, id)
 			} else if at, ok := last[id]; ok {
 				answer(at, id)
 			}
 		}
 		for _, id := range CallIDs(ev) {
-			near[CallKey{ev.Branch, id}], last[id] = i, i
+			near[CallKey{Lane(ev), id}], last[id] = i, i
 			if open[i] == nil {
 				open[i] = map[string]bool{}
 			}

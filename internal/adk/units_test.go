@@ -243,3 +243,20 @@ func BenchmarkGroup(b *testing.B) {
 		adk.GroupUnits(h.Events)
 	}
 }
+
+// TestAScopeIsReadOnlyByItself: ADK v2 compares isolation scopes exactly, unlike branches.
+func TestAScopeIsReadOnlyByItself(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reader, event string
+		want          bool
+	}{
+		{"", "\x1ftask", false}, {"\x1ftask", "", false}, {"\x1ftask", "\x1ftask", true}, {"\x1ftask", "\x1fother", false},
+		{"par.a\x1ftask", "par\x1ftask", true}, {"par.a\x1ftask", "\x1ftask", true}, {"\x1ftask", "par.a\x1ftask", true},
+		{"par.a\x1ftask", "par.b\x1ftask", false}, {"par.aa\x1ftask", "par.a\x1ftask", false}, {"par.a", "par.a\x1ftask", false},
+	} {
+		if got := adk.Visible(c.reader, c.event); got != c.want {
+			t.Errorf("an agent in %q reads an event of %q: %v, want %v", c.reader, c.event, got, c.want)
+		}
+	}
+}

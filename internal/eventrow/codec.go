@@ -55,7 +55,7 @@ const newEventActions = `{"state_delta":{},"artifact_delta":{}}`
 //	actions  {"state_delta":{},"artifact_delta":{}}
 //	extra    {"finish_reason":"STOP"}
 func Encode(ev *session.Event) (Row, error) {
-	r := Row{ID: ev.ID, InvocationID: ev.InvocationID, Author: ev.Author, Branch: ev.Branch}
+	r := Row{ID: ev.ID, InvocationID: ev.InvocationID, Author: ev.Author, Branch: adk.Lane(ev)}
 	var exact exactly
 	unreadable, err := exact.collect(reflect.ValueOf(ev), "")
 	if err != nil {
@@ -149,7 +149,8 @@ func (r *Stored) Fields() []any {
 // Decode returns the event of a row. It is the inverse of [Encode], apart from the changes that
 // JSON makes: values inside maps become JSON's own types, and bytes that are not UTF-8 become U+FFFD.
 func Decode(r *Stored) (*session.Event, error) {
-	ev := &session.Event{ID: r.ID, InvocationID: r.invocationID, Author: r.author, Branch: r.branch}
+	ev := &session.Event{ID: r.ID, InvocationID: r.invocationID, Author: r.author}
+	adk.SetLane(ev, r.branch)
 	d := decoder{}
 	d.json("content", r.content, &ev.Content)
 	d.json("usage_metadata", r.usage, &ev.UsageMetadata)

@@ -59,7 +59,7 @@ func Checkpoint(h Input, p Params, branch, tool string, minTokens int) *Asked {
 
 // checkpoint is [Checkpoint] without Part, for which it would have to look behind its own window.
 func checkpoint(h Input, p Params, branch, tool string, minTokens int) (*Asked, asker) {
-	if tool == "" || !slices.ContainsFunc(h.Events, func(ev *session.Event) bool { return ev != nil && ev.Branch == branch && calls(ev, tool) }) {
+	if tool == "" || !slices.ContainsFunc(h.Events, func(ev *session.Event) bool { return ev != nil && adk.Lane(ev) == branch && calls(ev, tool) }) {
 		return nil, asker{}
 	}
 	a := asker{analyze(h, p)}
@@ -105,7 +105,7 @@ func (a asker) asked(branch, tool string) (*Asked, *invocation) {
 	served := map[*invocation]bool{} // their calls have a checkpoint
 	var last *invocation
 	for i, ev := range a.Events {
-		if ev == nil || ev.Branch != branch || !calls(ev, tool) || a.of[i] == nil {
+		if ev == nil || adk.Lane(ev) != branch || !calls(ev, tool) || a.of[i] == nil {
 			continue
 		}
 		details, asks := a.detailsOf(i, tool)

@@ -107,9 +107,9 @@ func (a *analysis) attach() {
 			a.of[i] = a.byID[ev.InvocationID]
 		}
 		if a.of[i] == nil {
-			a.of[i] = near[ev.Branch]
+			a.of[i] = near[adk.Lane(ev)]
 		}
-		near[ev.Branch] = a.of[i]
+		near[adk.Lane(ev)] = a.of[i]
 	}
 	for i := range a.Events {
 		pass(i)

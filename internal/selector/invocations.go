@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -43,7 +44,7 @@ func Manual(h Input, p Params, branch string, keep int) Selection {
 func (a *analysis) in(branch string, kind func(*invocation) bool) []*invocation {
 	here := map[*invocation]bool{}
 	for i, ev := range a.Events {
-		if a.speaks(i) && ev.Branch == branch && a.of[i] != nil {
+		if a.speaks(i) && adk.Lane(ev) == branch && a.of[i] != nil {
 			here[a.of[i]] = true
 		}
 	}
@@ -94,7 +95,7 @@ func (a *analysis) missing(branch string) int {
 	}
 	uncovered := map[*invocation]bool{}
 	for i, ev := range a.Events {
-		if ev != nil && ev.Branch == branch && a.of[i] != nil && !a.covered(i) {
+		if ev != nil && adk.Lane(ev) == branch && a.of[i] != nil && !a.covered(i) {
 			uncovered[a.of[i]] = true
 		}
 	}
@@ -133,7 +134,7 @@ func (a *analysis) backlog(branch string, invocations []*invocation, keep int) *
 	}
 	var candidates []int
 	for i, ev := range a.Events {
-		if ev != nil && ev.Branch == branch && past[a.of[i]] {
+		if ev != nil && adk.Lane(ev) == branch && past[a.of[i]] {
 			candidates = append(candidates, i)
 		}
 	}

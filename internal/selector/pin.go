@@ -201,7 +201,7 @@ func (a *analysis) speakersIn(branch string) *lastSpeakers {
 		speakers = &lastSpeakers{}
 		a.speakers[branch] = speakers
 		for _, ev := range a.Events {
-			if ev != nil && adk.Visible(branch, record.Normalize(ev.Branch)) {
+			if ev != nil && adk.Visible(branch, record.Normalize(adk.Lane(ev))) {
 				speakers.add(ev)
 			}
 		}

@@ -62,12 +62,12 @@ func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 	at := map[spanKey]int{}
 	var speakers lastSpeakers
 	for i, ev := range a.Events {
-		if ev == nil || !adk.Visible(branch, ev.Branch) {
+		if ev == nil || !adk.Visible(branch, adk.Lane(ev)) {
 			continue
 		}
 		after := speakers.latestBesides(ev.Author)
 		speakers.add(ev)
-		if ev.Branch != branch || left <= 0 {
+		if adk.Lane(ev) != branch || left <= 0 {
 			continue
 		}
 		left--
@@ -112,7 +112,7 @@ func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 func (a *analysis) beforeRetained(branch string) int {
 	before, kept, size := 0, 0, 0
 	for _, ev := range slices.Backward(a.Events) {
-		if ev == nil || ev.Branch != branch {
+		if ev == nil || adk.Lane(ev) != branch {
 			continue
 		}
 		if before == 0 && kept < a.Retain {

@@ -46,7 +46,7 @@ func (a *analysis) groups(branch string, candidates []int) []unitGroup {
 			candidate := a.offered[j] == a.offers
 			a.offered[j] = 0
 			switch {
-			case a.Events[j].Branch != branch || a.covered(j): // not part of this summary
+			case adk.Lane(a.Events[j]) != branch || a.covered(j): // not part of this summary
 			case !candidate || a.pinned[j] && !a.held[j]: // it stays, so the rest stays too
 				whole = false
 			default:
@@ -149,7 +149,7 @@ func (a *analysis) newestOf(branch string) *session.Event {
 		a.newest = map[string]*session.Event{}
 		for _, ev := range a.Events {
 			if ev != nil {
-				a.newest[ev.Branch] = ev
+				a.newest[adk.Lane(ev)] = ev
 			}
 		}
 	}

@@ -204,7 +204,7 @@ func (p *projection) belongsInFront(ev *session.Event, class adk.Class) bool {
 func (p *projection) effectOfAnswer(ev *session.Event, call string) effect {
 	for position := len(p.raw) - 1; position >= 0; position-- {
 		at := p.raw[position]
-		if at == nil || at.Branch != ev.Branch || !holds(at, call) {
+		if at == nil || adk.Lane(at) != adk.Lane(ev) || !holds(at, call) {
 			continue
 		}
 		switch i := p.working.index(position); {
@@ -228,11 +228,11 @@ func holds(ev *session.Event, id string) bool {
 // noteCalls keeps track of the calls that have no response yet.
 func (p *projection) noteCalls(ev *session.Event, calls []*genai.FunctionCall, responses []*genai.FunctionResponse) {
 	for _, response := range responses {
-		delete(p.open, adk.CallKey{Branch: ev.Branch, ID: response.ID})
+		delete(p.open, adk.CallKey{Branch: adk.Lane(ev), ID: response.ID})
 	}
 	for _, call := range calls {
 		if call.ID != "" && adk.Prompted(call.Name) {
-			p.noteOpen(ev.Branch, call.ID)
+			p.noteOpen(adk.Lane(ev), call.ID)
 		}
 	}
 }

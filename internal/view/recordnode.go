@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -33,7 +34,7 @@ func newRecordNode(source *session.Event, m *record.Metadata, events []*session.
 	n := &recordNode{source: source, covered: make([]int32, 0, len(m.Covered)), after: -1}
 	for _, ref := range m.Covered {
 		i, ok := find(ref)
-		if !ok || record.Normalize(events[i].Branch) != m.Branch || m.MidTurn() && record.Normalize(events[i].Author) != m.Agent {
+		if !ok || record.Normalize(adk.Lane(events[i])) != m.Branch || m.MidTurn() && record.Normalize(events[i].Author) != m.Agent {
 			n.loose = append(n.loose, ref)
 			continue
 		}

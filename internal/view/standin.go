@@ -66,7 +66,7 @@ func (l *layout) findMissing(made map[*session.Event]*session.Event) {
 			continue
 		}
 		for _, m := range of {
-			p.noteOpen(l.events[i].Branch, m.Call.ID)
+			p.noteOpen(adk.Lane(l.events[i]), m.Call.ID)
 		}
 	}
 }
@@ -107,10 +107,10 @@ func standInFor(call *session.Event, missing []adk.Missing) *session.Event {
 		ID:           standInPrefix + call.ID,
 		InvocationID: call.InvocationID,
 		Timestamp:    call.Timestamp,
-		Branch:       call.Branch,
 		Author:       call.Author,
 		LLMResponse:  model.LLMResponse{Content: content},
 	}
+	adk.SetLane(ev, adk.Lane(call))
 	ev.CustomMetadata = map[string]any{standInKey: true}
 	for key, value := range call.CustomMetadata {
 		if adk.IsRemoteKey(key) { // ADK looks for it in the newest event of a remote agent

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/quote"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -90,16 +91,17 @@ func summaryEvent(m *record.Metadata, anchored bool, addition string) *session.E
 	case m.Kind == record.KindCheckpoint:
 		opening = checkpointOpening
 	}
-	return &session.Event{
+	ev := &session.Event{
 		ID:           m.RecordID,
 		InvocationID: invocationPrefix + m.RecordID,
 		Timestamp:    m.EndTimestamp,
-		Branch:       m.Branch,
 		Author:       author,
 		LLMResponse: model.LLMResponse{
 			Content: genai.NewContentFromText(opening+unframed(prose)+addition+closing, genai.RoleUser),
 		},
 	}
+	adk.SetLane(ev, m.Branch)
+	return ev
 }
 
 // unframed returns prose that can neither end its frame nor open another one. For example, a tool

@@ -176,7 +176,7 @@ func (s *state) tookAhead(invocation string) bool {
 func contentsOf(events session.Events, from int, branch string) []*genai.Content {
 	var contents []*genai.Content
 	for i := from; i < events.Len(); i++ {
-		if ev := events.At(i); ev != nil && ev.Content != nil && !ev.Partial && adk.Visible(branch, ev.Branch) {
+		if ev := events.At(i); ev != nil && ev.Content != nil && !ev.Partial && adk.Visible(branch, adk.Lane(ev)) {
 			contents = append(contents, ev.Content)
 		}
 	}

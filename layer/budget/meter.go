@@ -101,7 +101,7 @@ func callerOf(ctx context.Context, name string) (c caller, ok bool) {
 	}
 	s := ic.Session()
 	c.ref = adk.RefOf(s)
-	c.agent, c.branch, c.invocation = ic.Agent().Name(), ic.Branch(), ic.InvocationID()
+	c.agent, c.branch, c.invocation = ic.Agent().Name(), adk.LaneOf(ic), ic.InvocationID()
 	return c, true
 }
 

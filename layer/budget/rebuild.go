@@ -40,7 +40,7 @@ func captureIn(ctx context.Context) *capture {
 // rebuild runs the agent of a context again, up to its model call, and returns the request that it builds.
 // It returns nil if the agent builds none, for example because a callback answers in its place.
 func (w *metered) rebuild(ic agent.InvocationContext) *model.LLMRequest {
-	c := &capture{model: w, agent: ic.Agent().Name(), branch: ic.Branch(), invocation: ic.InvocationID()}
+	c := &capture{model: w, agent: ic.Agent().Name(), branch: adk.LaneOf(ic), invocation: ic.InvocationID()}
 	again := ic.WithContext(context.WithValue(ic, captureKey{}, c))
 	for range ic.Agent().Run(again) {
 		// Events of the agent's callbacks are of no use here: they have been stored the first time. An
@@ -66,7 +66,7 @@ func (w *metered) captures(ctx context.Context, req *model.LLMRequest) bool {
 		return false
 	}
 	ic := adk.Invocation(ctx)
-	if ic == nil || ic.Agent() == nil || ic.Agent().Name() != c.agent || ic.Branch() != c.branch || ic.InvocationID() != c.invocation {
+	if ic == nil || ic.Agent() == nil || ic.Agent().Name() != c.agent || adk.LaneOf(ic) != c.branch || ic.InvocationID() != c.invocation {
 		return false
 	}
 	c.mu.Lock()

@@ -57,7 +57,7 @@ func lastNotes(events session.Events, branch string) (texts [len(kinds)]string) 
 		if ev == nil || ev.Content == nil {
 			continue // no request has it, so it does not push anything out of sight
 		}
-		if seen++; !adk.Visible(branch, ev.Branch) {
+		if seen++; !adk.Visible(branch, adk.Lane(ev)) {
 			continue
 		}
 		missing := false
@@ -89,7 +89,7 @@ func (b *Builder) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sess
 	if target == nil {
 		return nil, nil
 	}
-	texts := b.notesFor(ctx, ev.Branch)
+	texts := b.notesFor(ctx, adk.Lane(ev))
 	var response map[string]any // a new one, because the old one may be the tool's own
 	for i, text := range texts {
 		if text == "" {

@@ -186,7 +186,7 @@ func (r *Recaller) may(q Query, view []*session.Event) func(*session.Event) bool
 		}
 	}
 	return func(ev *session.Event) bool {
-		if !adk.Visible(q.Branch, ev.Branch) || r.cfg.Filter != nil && !r.cfg.Filter(ev) {
+		if !adk.Visible(q.Branch, adk.Lane(ev)) || r.cfg.Filter != nil && !r.cfg.Filter(ev) {
 			return false
 		}
 		// A tool result that the view shows cut can be found: the words that were found may be in the rest.

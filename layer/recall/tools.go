@@ -165,7 +165,7 @@ func (r *Recaller) quote(passages []Passage, own compaction.SessionRef) string {
 // it once already and asks again, it does not see that answer any more: old results are masked.
 func saysAlready(view []*session.Event, branch, text string) bool {
 	for _, ev := range slices.Backward(view) {
-		if ev == nil || !adk.Visible(branch, ev.Branch) {
+		if ev == nil || !adk.Visible(branch, adk.Lane(ev)) {
 			continue
 		}
 		for _, response := range adk.FunctionResponses(ev) {

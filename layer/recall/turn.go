@@ -51,7 +51,7 @@ func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, bran
 	}
 	at := position - first
 	may := func(ev *session.Event) bool {
-		return ev != nil && adk.Visible(branch, ev.Branch) && wordsearch.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
+		return ev != nil && adk.Visible(branch, adk.Lane(ev)) && wordsearch.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
 	}
 	if at < 0 || at >= len(events) || !may(events[at]) {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)

@@ -44,7 +44,7 @@ func usesBefore(s session.Session, agentName, branch string) []string {
 	var names []string
 	for ev := range snapshot.All() {
 		// Backends keep microseconds. An event of the same one may be newer.
-		if ev == nil || ev.Author != agentName || ev.Content == nil || !ev.Timestamp.Truncate(time.Microsecond).Before(begin) || !adk.Visible(branch, ev.Branch) {
+		if ev == nil || ev.Author != agentName || ev.Content == nil || !ev.Timestamp.Truncate(time.Microsecond).Before(begin) || !adk.Visible(branch, adk.Lane(ev)) {
 			continue
 		}
 		for _, p := range ev.Content.Parts {

@@ -96,7 +96,7 @@ func callerOf(ctx context.Context, model string) (c caller, ic agent.InvocationC
 	}
 	s := found.Session()
 	c.session = adk.RefOf(s)
-	c.agent, c.branch, c.invocation = found.Agent().Name(), found.Branch(), found.InvocationID()
+	c.agent, c.branch, c.invocation = found.Agent().Name(), adk.LaneOf(found), found.InvocationID()
 	return c, found
 }
 

@@ -71,11 +71,11 @@ func (c *compactor) checkpoints(input selector.Input, params selector.Params) []
 func checkpointsIn(input selector.Input, params selector.Params, tool string, minTokens int) (out []*selector.Asked) {
 	seen := map[string]bool{}
 	for _, ev := range input.Events {
-		if !selector.Asks(ev, tool) || seen[ev.Branch] {
+		if !selector.Asks(ev, tool) || seen[adk.Lane(ev)] {
 			continue
 		}
-		seen[ev.Branch] = true
-		if asked := selector.Checkpoint(input, params, ev.Branch, tool, minTokens); asked != nil {
+		seen[adk.Lane(ev)] = true
+		if asked := selector.Checkpoint(input, params, adk.Lane(ev), tool, minTokens); asked != nil {
 			out = append(out, asked)
 		}
 	}
@@ -182,10 +182,10 @@ func (e *Engine) TaskDone(h *sessions.Handle, invocationID, callID string) (done
 	before := true
 	for _, ev := range state.View {
 		before = before && ev != own
-		if before && ev.InvocationID == invocationID && ev.Branch == own.Branch && selector.Asks(ev, e.cfg.CheckpointTool) && !refused(state.View, ev) {
+		if before && ev.InvocationID == invocationID && adk.Lane(ev) == adk.Lane(own) && selector.Asks(ev, e.cfg.CheckpointTool) && !refused(state.View, ev) {
 			done.Repeats = true
 		}
-		if ev.Branch != own.Branch || !state.IsStored(ev) || state.Covered(ev) {
+		if adk.Lane(ev) != adk.Lane(own) || !state.IsStored(ev) || state.Covered(ev) {
 			continue
 		}
 		size := promptsize.OfEvent(state.Shown(ev))
@@ -207,7 +207,7 @@ func (e *Engine) TaskDone(h *sessions.Handle, invocationID, callID string) (done
 func refused(events []*session.Event, calls *session.Event) bool {
 	answered := false
 	for _, ev := range events {
-		if ev.InvocationID != calls.InvocationID || ev.Branch != calls.Branch {
+		if ev.InvocationID != calls.InvocationID || adk.Lane(ev) != adk.Lane(calls) {
 			continue
 		}
 		for _, response := range adk.FunctionResponses(ev) {

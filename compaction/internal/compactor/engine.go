@@ -117,7 +117,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 		e.reporter.Misreport(ctx, h, ev, class)
 		h.CatchUp()
 		due = h.Turns.Add(ev.InvocationID, class) && e.cfg.Threshold > 0 && !h.State.Prompts.Limits().Prices.Known() || due
-		switch h.Meter.Pressure(ev.Branch, class) {
+		switch h.Meter.Pressure(adk.Lane(ev), class) {
 		case meter.OverLimit:
 			due, j.Forced = true, true
 		case meter.OverThreshold:
@@ -136,7 +136,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 // expect notes which agent speaks next. The context of an append may be a fake that lacks an agent.
 func expect(places *survive.Places, st *sessions.State, invocation agent.InvocationContext) {
 	defer places.Survive("compaction: the agent that speaks next")
-	st.Prompts.Expect(invocation.Agent().Name(), invocation.Branch())
+	st.Prompts.Expect(invocation.Agent().Name(), adk.LaneOf(invocation))
 }
 
 // background starts a job that runs after the turn. Its spans belong to the trace of the append

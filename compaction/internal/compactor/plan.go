@@ -207,14 +207,14 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 func (s *snapshot) withoutValues(c candidate) (st step, found bool) {
 	for _, ev := range s.state.View {
 		m := s.state.Summary(ev)
-		if m == nil || m.LedgerTokens == 0 || !adk.Visible(c.reader, ev.Branch) {
+		if m == nil || m.LedgerTokens == 0 || !adk.Visible(c.reader, adk.Lane(ev)) {
 			continue
 		}
 		prose, err := m.Text()
 		if err != nil || promptsize.OfEvent(ev)-promptsize.OfSummary(m) <= meter.MinSummary {
 			continue
 		}
-		return step{action: rewrite, window: selector.Rewrite(ev.Branch, s.at, m), candidate: c, extractive: s.job.Extractive, given: prose, noValues: true}, true
+		return step{action: rewrite, window: selector.Rewrite(adk.Lane(ev), s.at, m), candidate: c, extractive: s.job.Extractive, given: prose, noValues: true}, true
 	}
 	return st, false
 }
@@ -275,14 +275,14 @@ func (s *snapshot) reclaimable(reader string) int {
 	shortest, sum := map[place]int{}, 0
 	for _, ev := range s.state.View {
 		m := s.state.Summary(ev)
-		if m == nil || !adk.Visible(reader, ev.Branch) {
+		if m == nil || !adk.Visible(reader, adk.Lane(ev)) {
 			continue
 		}
 		size, text := promptsize.OfEvent(ev), 0
 		if prose, err := m.Text(); err == nil {
 			text = tokens.Estimate(prose)
 		}
-		here := place{ev.Branch, s.at(m)}
+		here := place{adk.Lane(ev), s.at(m)}
 		sum += size
 		addition := size - promptsize.OfSummary(m)
 		shortest[here] = max(shortest[here], size-max(0, text-meter.MinSummary)-max(0, addition-meter.MinSummary))

@@ -36,7 +36,7 @@ const (
 // larger than the prompt, or where the prompt would be too low to be believed without it.
 func countOf(ev *session.Event, class adk.Class, branch string, estimate int) (count int, reported bool) {
 	usage := ev.UsageMetadata
-	if ev.Branch != branch || class.Any(adk.ByUser|adk.Remote) || usage == nil || usage.PromptTokenCount <= 0 {
+	if adk.Lane(ev) != branch || class.Any(adk.ByUser|adk.Remote) || usage == nil || usage.PromptTokenCount <= 0 {
 		return 0, false
 	}
 	count, cached := int(usage.PromptTokenCount), max(0, int(usage.CachedContentTokenCount))

@@ -59,8 +59,8 @@ func addBranches(known []string, events []*session.Event) []string {
 		known = []string{""}
 	}
 	for _, ev := range events {
-		if !slices.Contains(known, ev.Branch) {
-			known = append(known, ev.Branch)
+		if !slices.Contains(known, adk.Lane(ev)) {
+			known = append(known, adk.Lane(ev))
 		}
 	}
 	return known
@@ -139,7 +139,7 @@ func (m *Meter) Doubt(ev *session.Event, class adk.Class) (what Misreport, news 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.tally(ev.Branch)
+	t := m.tally(adk.Lane(ev))
 	count, expected, v, reported := t.judge(ev, class, t.estimate-t.newest)
 	if !reported || !m.session.isNews(ev.Author, v) {
 		return Misreport{}, false

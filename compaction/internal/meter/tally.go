@@ -154,11 +154,11 @@ func (t *tally) judge(ev *session.Event, class adk.Class, estimate int) (count, 
 // add measures more of the view. It ignores counts of another view, and stale ones.
 func (t *tally) add(events []*session.Event, isPresent func(ev *session.Event) bool) {
 	for _, ev := range events {
-		if !adk.Visible(t.branch, ev.Branch) {
+		if !adk.Visible(t.branch, adk.Lane(ev)) {
 			continue
 		}
 		class := adk.Classify(ev)
-		if ev.Branch == t.branch && class.Is(adk.ByAgent) && !class.Is(adk.Remote) {
+		if adk.Lane(ev) == t.branch && class.Is(adk.ByAgent) && !class.Is(adk.Remote) {
 			t.speakers[ev.Author] = true
 		}
 		size := promptsize.OfEvent(ev)
@@ -186,7 +186,7 @@ func (t *tally) charge(ev *session.Event, class adk.Class, size int) {
 			return
 		}
 	}
-	t.account.add(ev, size, ev.Branch == t.branch && IsCall(class), t.session.Limits())
+	t.account.add(ev, size, adk.Lane(ev) == t.branch && IsCall(class), t.session.Limits())
 	for _, through := range t.plannedAt {
 		if through.isOf(ev) {
 			t.account.restart()

@@ -73,7 +73,7 @@ func shortened(events []*session.Event, limit int, reader string, state *view.St
 	for most := limit / 2; most >= minShown; most /= 2 {
 		out, size = slices.Clone(events), 0
 		for i, ev := range events {
-			if !adk.Visible(reader, ev.Branch) {
+			if !adk.Visible(reader, adk.Lane(ev)) {
 				continue
 			}
 			if i != newest && state.Summary(ev) == nil && promptsize.OfEvent(ev) > most {

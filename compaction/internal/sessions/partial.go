@@ -71,7 +71,7 @@ func (p *partialLoad) note(ev *session.Event) {
 		return
 	}
 	for _, call := range adk.FunctionCalls(ev) {
-		p.called[adk.CallKey{Branch: ev.Branch, ID: call.ID}] = true
+		p.called[adk.CallKey{Branch: adk.Lane(ev), ID: call.ID}] = true
 	}
 }
 
@@ -85,7 +85,7 @@ func (p *partialLoad) lacksCallOf(ev *session.Event) bool {
 		return false
 	}
 	return slices.ContainsFunc(adk.FunctionResponses(ev), func(response *genai.FunctionResponse) bool {
-		return !p.called[adk.CallKey{Branch: ev.Branch, ID: response.ID}]
+		return !p.called[adk.CallKey{Branch: adk.Lane(ev), ID: response.ID}]
 	})
 }
 

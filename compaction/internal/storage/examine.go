@@ -5,6 +5,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -32,7 +33,7 @@ func examine(v *view.View, st *sessions.State, d *writer.Draft) (*record.Metadat
 	covered := v.CoveredAt(found)
 	for i, at := range found {
 		switch {
-		case at < 0 || record.Normalize(events[at].Branch) != d.Meta.Branch:
+		case at < 0 || record.Normalize(adk.Lane(events[at])) != d.Meta.Branch:
 			st.Learned.Events.MarkUnreferencable(d.Events[i])
 			ready.Values = slices.DeleteFunc(slices.Clone(ready.Values), func(v record.Value) bool {
 				return v.Event == d.Meta.Covered[i].ID

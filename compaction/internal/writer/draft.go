@@ -15,6 +15,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/ids"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/record"
@@ -68,7 +69,8 @@ func (d *Draft) TakeGivenUp() []*session.Event {
 // Event returns the event that stores a record of the draft: without content, so that ADK ignores
 // it.
 func (d *Draft) Event(m *record.Metadata, timestamp time.Time) *session.Event {
-	ev := &session.Event{ID: d.eventID, InvocationID: d.invocationID, Author: "user", Branch: m.Branch, Timestamp: timestamp}
+	ev := &session.Event{ID: d.eventID, InvocationID: d.invocationID, Author: "user", Timestamp: timestamp}
+	adk.SetLane(ev, m.Branch)
 	record.Set(ev, m)
 	return ev
 }

@@ -174,8 +174,8 @@ func (a *Assignment) shown(ev *session.Event) *session.Event {
 // readable returns what a summarizer may read of an event, field by field. It shares the event's
 // values.
 func readable(ev *session.Event) *session.Event {
-	return &session.Event{
-		ID: ev.ID, Timestamp: ev.Timestamp, InvocationID: ev.InvocationID, Branch: ev.Branch, Author: ev.Author,
+	out := &session.Event{
+		ID: ev.ID, Timestamp: ev.Timestamp, InvocationID: ev.InvocationID, Author: ev.Author,
 		LLMResponse: model.LLMResponse{
 			Content:             ev.Content,
 			InputTranscription:  ev.InputTranscription,
@@ -186,6 +186,8 @@ func readable(ev *session.Event) *session.Event {
 		Actions:            session.EventActions{StateDelta: ev.Actions.StateDelta},
 		LongRunningToolIDs: ev.LongRunningToolIDs,
 	}
+	adk.SetLane(out, adk.Lane(ev))
+	return out
 }
 
 // cut shortens prose to what fits.
