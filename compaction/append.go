@@ -40,6 +40,9 @@ func (s *CompactionSessionService) AppendEvent(ctx context.Context, sess session
 		s.reporter.Orphan(ctx, h.State, ev, orphan)
 	}
 	s.reporter.CutFailure(ctx, h.State, s.sessions.CutFailure(h.State.Ref))
+	if adk.IsCompaction(ev) {
+		s.reporter.Beside(ctx, h.State, ev)
+	}
 	if !ev.Partial {
 		s.engine.AfterAppend(ctx, h, ev, class)
 	}

@@ -162,6 +162,7 @@ func Decode(r *Stored) (*session.Event, error) {
 		var a actions
 		d.json("actions", r.actions, &a)
 		a.set(&ev.Actions)
+		adk.KeepCompaction(ev, r.actions)
 	}
 	var x extra
 	d.json("extra", r.extra, &x)

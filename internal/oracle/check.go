@@ -158,7 +158,7 @@ func (c *checker) checkMembers() {
 			c.problem(Formed, ev, "summary %s of branch %q is shown in branch %q: it leaks to agents that must not see it", ev.ID, m.Branch, ev.Branch)
 		case summary && (ev.Content == nil || ev.Content.Role == "" || len(ev.Content.Parts) == 0):
 			c.problem(Formed, ev, "summary %s has no role or no parts: ADK drops it from the prompt, and with it all it stands for", ev.ID)
-		case !summary && record.Is(ev):
+		case !summary && !conversation(ev):
 			c.problem(Formed, ev, "view[%d] (%s) is a record: bookkeeping is not conversation", i, ev.ID)
 		}
 		seen[ev] = true
@@ -181,7 +181,7 @@ func (c *checker) checkHidden() {
 		}
 	}
 	for _, ev := range c.events {
-		if ev == nil || record.Is(ev) || c.visible[ev] || covered[ev] {
+		if !conversation(ev) || c.visible[ev] || covered[ev] {
 			continue
 		}
 		c.problem(Hidden, ev, "event %s is hidden, but no visible summary stands for it: what it said is lost to the model", ev.ID)

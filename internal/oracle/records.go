@@ -70,7 +70,7 @@ func (h *history) resolve() {
 func (h *history) find(ref record.Ref) int {
 	var named, placed []int
 	for i, ev := range h.events {
-		if !conversation(ev) {
+		if ev == nil || record.Is(ev) {
 			continue
 		}
 		if ref.ID != "" && record.Normalize(ev.ID) == ref.ID {

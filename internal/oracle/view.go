@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -89,5 +90,28 @@ func (h *history) last(is func(*session.Event) bool) int {
 	return -1
 }
 
-// conversation reports whether an event is neither nil nor a record.
-func conversation(ev *session.Event) bool { return ev != nil && !record.Is(ev) }
+// conversation reports whether an event is neither nil nor a record, of ours or of ADK's own compaction.
+func conversation(ev *session.Event) bool { return ev != nil && !record.Is(ev) && !compactedByADK(ev) }
+
+// compactedByADK reports whether an event without content has a record of ADK's own compaction: in its JSON, because the
+// types of most versions of ADK do not know it, or in its metadata.
+func compactedByADK(ev *session.Event) bool {
+	if ev == nil || ev.Content != nil && len(ev.Content.Parts) > 0 || ev.InputTranscription != nil || ev.OutputTranscription != nil {
+		return false
+	}
+	var has struct {
+		Actions struct{ Compaction json.RawMessage }
+		Custom  struct {
+			Compaction struct {
+				Python json.RawMessage `json:"compacted_content"`
+				Go     json.RawMessage `json:"compactedContent"`
+			} `json:"_compaction"`
+		}
+	}
+	text, err := json.Marshal(map[string]any{"actions": ev.Actions, "custom": ev.CustomMetadata})
+	if err != nil {
+		return false
+	}
+	_ = json.Unmarshal(text, &has) // what an app keeps under the name may have another form
+	return has.Actions.Compaction != nil || has.Custom.Compaction.Python != nil || has.Custom.Compaction.Go != nil
+}

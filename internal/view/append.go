@@ -27,7 +27,7 @@ const (
 // history. That is nearly always p itself, with a longer view. Readers of an earlier view do not
 // see the change, because their slices end before the new element.
 func (p *projection) append(ev *session.Event) *projection {
-	if record.Is(ev) {
+	if record.Is(ev) || adk.IsCompaction(ev) {
 		return project(append(p.raw, ev), p, p.gaps, p.options)
 	}
 	calls, responses := adk.FunctionCalls(ev), adk.FunctionResponses(ev)

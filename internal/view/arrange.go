@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -61,7 +62,7 @@ func (l *layout) showDue() {
 }
 
 // invisible reports whether an event is never part of a view.
-func invisible(ev *session.Event) bool { return ev == nil || record.Is(ev) }
+func invisible(ev *session.Event) bool { return ev == nil || record.Is(ev) || adk.IsCompaction(ev) }
 
 // sortSummaries puts the current summaries into the order of the view. It returns those in front, and
 // sets those that are shown behind an anchor.

@@ -13,9 +13,9 @@ import (
 //
 // Project is pure and accepts any input. The result holds the given events themselves, not copies,
 // plus two kinds of new events: summaries, and stand-ins for responses that never came (see
-// [IsStandIn]). It leaves out nil events and all records. A record that cannot be read hides
-// nothing. If no event has to be hidden, added or moved, the result is the input slice itself, so
-// callers must not change its elements.
+// [IsStandIn]). It leaves out nil events and all records, those of ADK's own compaction among them: for one that ADK sees,
+// it leaves events out of prompts. A record that cannot be read hides nothing. If no event has to be hidden, added or
+// moved, the result is the input slice itself, so callers must not change its elements.
 func Project(events []*session.Event) []*session.Event {
 	return slices.Clip(project(events, nil, nil, Options{}).view)
 }
@@ -35,7 +35,8 @@ type projection struct {
 	current []*summary
 	ledgers map[string]ledger // by branch
 	options Options
-	// unreadable is the number of records that could not be decoded, or that are another implementation's.
+	// unreadable is the number of records that could not be decoded, or that another implementation or ADK's own
+	// compaction wrote.
 	unreadable int
 	// consistent is true if a new record can be judged by the current records alone: no event is
 	// covered twice, no record is absorbed twice, and no absorbed record is absent.
@@ -108,7 +109,7 @@ func (p *projection) readRecords() []*recordNode {
 	known := map[string]bool{}
 	for _, ev := range p.raw {
 		if !record.Is(ev) {
-			if record.IsForeign(ev) {
+			if record.IsForeign(ev) || adk.IsCompaction(ev) {
 				p.unreadable++
 			}
 			continue

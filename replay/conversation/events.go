@@ -40,6 +40,10 @@ func (rec *recording) addEvent(ev *session.Event, where place) {
 		}
 		rec.notes.add("compaction records, left out", 1)
 		return
+	case adk.IsCompaction(ev):
+		rec.compacted = true
+		rec.notes.add("records of ADK's own compaction, left out", 1)
+		return
 	case ev.Partial:
 		return
 	case ev.Content == nil || len(ev.Content.Parts) == 0:

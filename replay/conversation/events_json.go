@@ -3,6 +3,8 @@ package conversation
 import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // readEvents reads the events of an ADK session.
@@ -24,8 +26,9 @@ func (rec *recording) readEvents(v value) error {
 	return nil
 }
 
-// readEvent reads an event as ADK's REST server, Python or Go writes it. It ignores fields that no
-// message needs (actions, grounding, log probabilities), so these can have any shape.
+// readEvent reads an event as ADK's REST server, Python or Go writes it. Of the actions it reads
+// a record of ADK's own compaction; it ignores fields that no message needs (grounding, log probabilities), so these can
+// have any shape.
 func (rec *recording) readEvent(fields object, where place) error {
 	ev := &session.Event{}
 	var err error
@@ -44,6 +47,7 @@ func (rec *recording) readEvent(fields object, where place) error {
 	if ev.CustomMetadata, err = fields["custommetadata"].mapping("customMetadata"); err != nil {
 		return err
 	}
+	adk.KeepCompaction(ev, fields["actions"].json)
 	if v := fields["inputtranscription"]; !v.missing() {
 		ev.InputTranscription = &genai.Transcription{}
 	}

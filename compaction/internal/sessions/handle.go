@@ -137,7 +137,7 @@ func (h *Handle) noteAppend(ev *session.Event) {
 			h.State.Learned.Events.MarkStale(ev)
 		}
 	}
-	if h.recent.Load() > 0 {
+	if h.recent.Load() > 0 && !adk.IsCompaction(ev) { // the view does not grow by a record
 		h.recent.Add(1)
 	}
 	h.partial.note(ev)

@@ -66,6 +66,8 @@ type Reporter struct {
 	valuesLost atomic.Bool
 	// usageDoubted is true once it was reported that the summarizer's usage is impossible.
 	usageDoubted atomic.Bool
+	// beside is true once it was reported that ADK's own compaction is on, too.
+	beside atomic.Bool
 	// leasesLost is true once it was logged that no leases can be had.
 	leasesLost atomic.Bool
 	// Places are where panics end: of the service, and of what the app has set.
