@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -269,5 +270,27 @@ func TestCountsFromBehindACompactionAreNotTakenForThoseOfTheWholeHistory(t *test
 	before, after := c.Turns[0].Steps[0], c.Turns[1].Steps[0]
 	if before.PromptTokens != 900 || after.PromptTokens != 0 || after.OutputTokens != 7 {
 		t.Errorf("prompts of %d and %d tokens, an answer of %d; want 900, none known, 7", before.PromptTokens, after.PromptTokens, after.OutputTokens)
+	}
+}
+
+// adk-python and ADK Go v2.3 keep a record of their own compaction in the actions. Its event has no content, and the
+// prompts behind it were shorter than the history.
+func TestARecordOfADKsOwnCompactionEndsTheCountsOfPrompts(t *testing.T) {
+	t.Parallel()
+	const say = `{"author":"user","content":{"parts":[{"text":"hi"}]}},{"author":"bot","content":{"parts":[{"text":"yes"}]},"usageMetadata":{"promptTokenCount":80}}`
+	for name, actions := range map[string]string{
+		"adk-python": `{"state_delta":{},"compaction":{"start_timestamp":1.5,"end_timestamp":2.5,"compacted_content":{"role":"model","parts":[{"text":"So far."}]}}}`,
+		"Go":         `{"stateDelta":{},"compaction":{"startTimestamp":"2026-01-01T00:00:00Z","endTimestamp":"2026-01-01T00:00:00Z","compactedContent":{"parts":[{"text":"So far."}]}}}`,
+	} {
+		c := one(t, `{"id":"x","events":[`+say+`,{"author":"user","actions":`+actions+`},`+say+`]}`)
+		var prompts []int
+		for _, turn := range c.Turns {
+			for _, step := range turn.Steps {
+				prompts = append(prompts, step.PromptTokens)
+			}
+		}
+		if !slices.Equal(prompts, []int{80, 0}) || !slices.Contains(c.Notes, "records of ADK's own compaction, left out: 1") {
+			t.Errorf("%s: prompts %v, notes %q", name, prompts, c.Notes)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/record"
@@ -99,6 +100,9 @@ func compactionOf(row *sessionfile.Row) Compaction {
 	case record.IsForeign(row.Event):
 		c.State, c.Problem = Unreadable, "another implementation of ADR-009 stored it as a message; it hides nothing"
 		return c
+	case adk.IsCompaction(row.Event):
+		c.State, c.Problem = Unreadable, "ADK's own compaction wrote it; it hides nothing. If it is still on, remove EventsCompactionConfig"
+		return c
 	case m == nil:
 		c.State, c.Problem = Unreadable, "the event is marked as a record but is not one"
 		return c
@@ -141,7 +145,7 @@ func (l *loaded) compactions() []Compaction {
 	}
 	out, seen := []Compaction{}, map[string]bool{}
 	for _, row := range l.rows {
-		if !row.Record && !record.Is(row.Event) && !record.IsForeign(row.Event) {
+		if !row.Record && !record.Is(row.Event) && !record.IsForeign(row.Event) && !adk.IsCompaction(row.Event) {
 			continue
 		}
 		c := compactionOf(row)

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -77,7 +78,7 @@ func EntryOf(row *sessionfile.Row) Entry {
 		return e
 	}
 	e.take(row.Event)
-	if row.Record || record.Is(row.Event) {
+	if row.Record || record.Is(row.Event) || adk.IsCompaction(row.Event) {
 		c := compactionOf(row)
 		e.Record, e.Tokens = &c, 0
 	}
