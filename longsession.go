@@ -63,6 +63,10 @@ type Stack struct {
 // New puts the layers over inner. It returns an error if the config contradicts itself, or if inner
 // is nil or already has a layer of this module; it then starts nothing. The error joins every problem:
 // a [*ConfigError] for each value that is refused, by the stack or by a layer.
+//
+// It does not see the runner, which may have a compaction of ADK's own: remove EventsCompactionConfig
+// (runner.Config.Compaction). With both, Logger and Observer of Config.Compaction are told at the first record
+// that ADK appends, and no message is lost.
 func New(inner session.Service, cfg Config) (*Stack, error) {
 	var wrong configerr.Problems
 	wrong.RefuseNilIn("Model", cfg.Model)

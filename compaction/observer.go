@@ -29,6 +29,9 @@ const (
 	// and that is shown as one. It hides nothing. Err has its event and what is wrong with it.
 	// Each record is reported once, before the first work on the session, and again if the process
 	// has forgotten the session in between.
+	//
+	// It is also reported, once for each service, when ADK's own compaction appends a record: an app has
+	// one compaction or the other.
 	Unreadable Outcome = "unreadable"
 
 	// Misreported is not about a compaction either: the provider's count of a prompt is so high

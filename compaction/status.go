@@ -19,8 +19,8 @@ type Status struct {
 	StoredEvents, VisibleEvents int
 	// Summaries are the summaries that the view shows, in its order.
 	Summaries []SummaryStatus
-	// UnreadableRecords counts records in storage that cannot be read, and summaries that another implementation of
-	// ADR-009 stored as messages. They hide nothing.
+	// UnreadableRecords counts records in storage that cannot be read, summaries that another implementation of
+	// ADR-009 stored as messages, and records of ADK's own compaction. They hide nothing.
 	UnreadableRecords int
 	// Activity counts what was ever written, what later records have absorbed included.
 	Activity Activity

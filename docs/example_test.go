@@ -45,6 +45,36 @@ import (
 
 // The documents quote the code of this file; see TestCodeInDocumentsCompiles.
 
+// adk-compaction.md shows both parts.
+func Example_adkCompaction() {
+	theirs := func(_ context.Context, events []*session.Event) (*genai.Content, error) {
+		return genai.NewContentFromText(fmt.Sprintf("They said %d things.", len(events)), genai.RoleModel), nil
+	}
+	summarize := func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+		events := req.Events
+		for _, text := range req.Summaries {
+			ev := &session.Event{Author: "user"}
+			ev.Content = genai.NewContentFromText(text, genai.RoleUser)
+			events = append(events, ev)
+		}
+		content, err := theirs(ctx, events)
+		return summarizer.Result{Content: content}, err
+	}
+	cfg := compaction.Config{
+		InvocationThreshold: 3,      // CompactionInterval
+		OverlapSize:         1,      // OverlapSize
+		TokenThreshold:      60_000, // TokenThreshold
+		RetainEvents:        20,     // EventRetentionSize
+		Summarizer:          summarizer.Func(summarize),
+	}
+	svc, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(svc.Settings().InvocationThreshold, svc.Settings().OverlapSize, svc.Settings().RetainEvents)
+	// Output: 3 1 20
+}
+
 func scripted() model.LLM {
 	return compactiontest.NewModel("scripted", func(int, *model.LLMRequest) *model.LLMResponse {
 		return compactiontest.Say("The code is noted.")

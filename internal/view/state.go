@@ -18,8 +18,8 @@ type State struct {
 	// Current are the records whose summaries the view shows, in the order of the view, without their
 	// Covered references. They must not be changed.
 	Current []*record.Metadata
-	// Unreadable is the number of records that cannot be decoded, those of other implementations among them. They
-	// hide nothing.
+	// Unreadable is the number of records that cannot be decoded, those of other implementations and of ADK's own
+	// compaction among them. They hide nothing.
 	Unreadable int
 	// Stored is the number of all events of the session, including records.
 	Stored int

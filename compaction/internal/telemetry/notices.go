@@ -45,14 +45,14 @@ func (r *Reporter) Unreadable(ctx context.Context, h *sessions.Handle) {
 }
 
 // errBeside is what is wrong where ADK's own compaction is on, too.
-var errBeside = errors.New("ADK's own compaction has written it: it hides nothing here, and is paid for in vain; remove EventsCompactionConfig from the runner or the app")
+var errBeside = errors.New("ADK's own compaction has written it, and it hides nothing here: remove EventsCompactionConfig (runner.Config.Compaction)")
 
 // Beside reports, once for each service, that ADK's own compaction has appended a record to a session.
 func (r *Reporter) Beside(ctx context.Context, st *sessions.State, ev *session.Event) {
 	if r.beside.Swap(true) {
 		return
 	}
-	r.logAbout(ctx, slog.LevelWarn, st.Ref, "ADK's own compaction is on, too, and each of its summaries is paid for in vain: remove EventsCompactionConfig")
+	r.logAbout(ctx, slog.LevelWarn, st.Ref, "ADK's own compaction is on, too, and its summaries are paid for in vain: remove EventsCompactionConfig (runner.Config.Compaction)")
 	r.Observe(ctx, Observation{
 		Outcome: Unreadable, Session: st.Ref, Branch: ev.Branch, InvocationID: ev.InvocationID,
 		Err: Mark(fmt.Errorf("record in event %q is ignored: %w", ev.ID, errBeside)),

@@ -101,7 +101,7 @@ func compactionOf(row *sessionfile.Row) Compaction {
 		c.State, c.Problem = Unreadable, "another implementation of ADR-009 stored it as a message; it hides nothing"
 		return c
 	case adk.IsCompaction(row.Event):
-		c.State, c.Problem = Unreadable, "ADK's own compaction wrote it; it hides nothing. If it is still on, remove EventsCompactionConfig"
+		c.State, c.Problem = Unreadable, "ADK's own compaction wrote it; it hides nothing. If it is still on, remove EventsCompactionConfig (runner.Config.Compaction)"
 		return c
 	case m == nil:
 		c.State, c.Problem = Unreadable, "the event is marked as a record but is not one"
