@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -72,7 +73,7 @@ func rowOf(ev *session.Event) (*row, error) {
 }
 
 // event returns the event of a row, as ADK reads it, except that numbers keep all their digits. Fields that it does not know are
-// left out.
+// left out, except a record of ADK's own compaction, which the metadata keeps.
 func (r *row) event() (*session.Event, error) {
 	ev := &session.Event{ID: r.id, InvocationID: r.invocation, Author: r.author, Branch: r.branch, Timestamp: r.time}
 	ev.ErrorCode, ev.ErrorMessage = r.errorCode, r.errorMessage
@@ -105,6 +106,7 @@ func (r *row) event() (*session.Event, error) {
 		}
 		r.unknown = true
 	}
+	adk.KeepCompaction(ev, r.actions)
 	return ev, nil
 }
 
