@@ -15,6 +15,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/runnerconfig"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
@@ -87,12 +88,14 @@ func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, e
 	if times := times(c); times != nil {
 		service = &clocked{Service: service, script: script, times: times}
 	}
-	r, err := runner.New(runner.Config{
+	config := runner.Config{
 		AppName:        app.Ref.AppName,
 		Agent:          root,
 		SessionService: service,
 		PluginConfig:   runner.PluginConfig{Plugins: app.Plugins},
-	})
+	}
+	runnerconfig.Change(ctx, &config)
+	r, err := runner.New(config)
 	if err != nil {
 		return Played{}, fmt.Errorf("replay %s: %w", c.ID, err)
 	}
