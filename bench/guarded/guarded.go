@@ -9,11 +9,13 @@ import (
 	"google.golang.org/adk/plugin"
 )
 
-// Plugins returns one guard for the agent of that name, with summaries by writer, and a registry that knows the
+// Plugins returns one guard for the agents of those names, with summaries by writer, and a registry that knows the
 // context window, in tokens. contextguard logs each of its steps to the default logger.
-func Plugins(agent string, writer model.LLM, window int, opts ...contextguard.AgentOption) []*plugin.Plugin {
+func Plugins(agents []string, writer model.LLM, window int, opts ...contextguard.AgentOption) []*plugin.Plugin {
 	guard := contextguard.New(Registry(window))
-	guard.Add(agent, writer, opts...)
+	for _, agent := range agents {
+		guard.Add(agent, writer, opts...)
+	}
 	return guard.PluginConfig().Plugins
 }
 

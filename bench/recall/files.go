@@ -68,7 +68,7 @@ func codingWays(window int) []codingWay {
 
 func guardCoding(window int, opts ...contextguard.AgentOption) codingOpener {
 	return func() (session.Service, []*plugin.Plugin, func(context.Context) error, error) {
-		return session.InMemoryService(), guarded.Plugins(replay.AgentName, digester{}, window, opts...), nothingElse, nil
+		return session.InMemoryService(), guarded.Plugins([]string{replay.AgentName}, digester{}, window, opts...), nothingElse, nil
 	}
 }
 

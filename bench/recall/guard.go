@@ -29,7 +29,7 @@ const (
 // guardPrompt plays a history through ADK's runner with contextguard, and returns the last prompt.
 func guardPrompt(ctx context.Context, h *history) (prompt, error) {
 	var last prompt
-	plugins := guarded.Plugins(replay.AgentName, digester{}, window, contextguard.WithSlidingWindow(guardWindow))
+	plugins := guarded.Plugins([]string{replay.AgentName}, digester{}, window, contextguard.WithSlidingWindow(guardWindow))
 	_, err := replay.App{
 		Service: session.InMemoryService(),
 		Plugins: plugins,
