@@ -15,6 +15,7 @@ func broken(f figures) []string {
 	check("tool results unknown at the end without a reason", f.results-f.kept-f.readable-f.cut-f.roughly)
 	check("tool results never read that a request could hold", f.unread-f.trimmed)
 	check("orphans", f.orphans)
+	check("texts of another branch", f.leaked)
 	check("requests over the window that need not be", f.avoidable)
 	check("state keys besides the guard's", f.strayKeys)
 	return all

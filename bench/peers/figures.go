@@ -18,7 +18,8 @@ type figures struct {
 	results, kept, readable, cut, roughly, unread, trimmed int
 	// orphans counts calls without a response and responses without a call. over counts the prompts
 	// larger than the window, and avoidable those of them that could have been smaller.
-	orphans, over, avoidable int
+	// leaked counts texts of another branch, in all requests.
+	orphans, over, avoidable, leaked int
 	// prompt is the total of all requests in tokens, cached the part of it that the request before began
 	// with, and largest the size of the largest request. breaks counts the requests that do not begin
 	// with all of the request before.
@@ -40,7 +41,7 @@ func (f figures) add(o figures) figures {
 	return figures{
 		requests: f.requests + o.requests, missing: f.missing + o.missing, missingCut: f.missingCut + o.missingCut,
 		results: f.results + o.results, kept: f.kept + o.kept, readable: f.readable + o.readable, cut: f.cut + o.cut, roughly: f.roughly + o.roughly, unread: f.unread + o.unread, trimmed: f.trimmed + o.trimmed,
-		orphans: f.orphans + o.orphans, over: f.over + o.over, avoidable: f.avoidable + o.avoidable,
+		orphans: f.orphans + o.orphans, over: f.over + o.over, avoidable: f.avoidable + o.avoidable, leaked: f.leaked + o.leaked,
 		prompt: f.prompt + o.prompt, cached: f.cached + o.cached, breaks: f.breaks + o.breaks, largest: max(f.largest, o.largest),
 		calls: f.calls + o.calls, waited: f.waited + o.waited, tokens: f.tokens + o.tokens, writerRead: f.writerRead + o.writerRead, writerWrote: f.writerWrote + o.writerWrote, writerOver: f.writerOver + o.writerOver, rough: f.rough + o.rough,
 		before: f.before + o.before, same: f.same + o.same,
@@ -48,6 +49,9 @@ func (f figures) add(o figures) figures {
 		took: f.took + o.took,
 	}
 }
+
+// priced is a model that has these prices.
+const priced = "gemini-2.5-pro"
 
 // Prices of a model in dollars per million tokens, as of Gemini 2.5 Pro and many others: a cached token
 // costs a tenth.

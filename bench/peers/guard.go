@@ -12,6 +12,6 @@ import (
 // contextGuard is contextguard for the agents that are played, with summaries by the agent's own model.
 func contextGuard(opts ...contextguard.AgentOption) func(session.Service, *oracle, int) (app, error) {
 	return func(base session.Service, writer *oracle, window int) (app, error) {
-		return app{service: base, plugins: guarded.Plugins([]string{replay.AgentName}, writer, window, opts...)}, nil
+		return app{service: base, plugins: guarded.Plugins(append(branchNames, replay.AgentName), writer, window, opts...)}, nil
 	}
 }

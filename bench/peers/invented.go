@@ -15,10 +15,13 @@ const (
 	plainEvery    = 5 // every fifth turn calls no tool
 )
 
-// invented returns a conversation of a customer with a shop's support desk, which looks up orders.
-func invented() *conversation.Conversation {
-	c := &conversation.Conversation{ID: "invented", Instruction: "You are the support desk of a shop. Be brief and exact."}
-	for i := 1; i <= inventedTurns; i++ {
+// invented is a conversation of a customer with a shop's support desk, which looks up orders.
+func invented() *conversation.Conversation { return desk("invented", inventedTurns) }
+
+// desk is a conversation of that many turns.
+func desk(id string, turns int) *conversation.Conversation {
+	c := &conversation.Conversation{ID: id, Instruction: "You are the support desk of a shop. Be brief and exact."}
+	for i := 1; i <= turns; i++ {
 		user := fmt.Sprintf("Next is order %d, which I placed for branch %d. %s", 4000+i, 10+i, prose(i, 3))
 		turn := conversation.Turn{User: genai.NewContentFromText(user, genai.RoleUser)}
 		if i%plainEvery != 0 {
@@ -62,28 +65,34 @@ func prose(from, n int) string {
 // an agent that reads.
 const readingTurns, readingSteps = 3, 30
 
-// reading returns a session of an agent that reads one file after the other. Most results have some KB,
-// and one of each turn is larger than every limit.
-func reading() *conversation.Conversation {
-	c := &conversation.Conversation{ID: "reading", Instruction: "You read logs and answer questions about them."}
-	for turn := range readingTurns {
+// readingLogs is a session of an agent that reads one file after the other. Most results have some KB, and one of each
+// turn is larger than every limit.
+func readingLogs() *conversation.Conversation {
+	return reading("read", readingTurns, readingSteps, func(n int) int {
+		if n%readingSteps == readingSteps/2 {
+			return 1_200
+		}
+		return 4 + n*7%45
+	})
+}
+
+// reading is such a session with turns of so many steps. lines returns the lines of file n. The IDs of calls begin with id.
+func reading(id string, turns, steps int, lines func(n int) int) *conversation.Conversation {
+	c := &conversation.Conversation{ID: id, Instruction: "You read logs and answer questions about them."}
+	for turn := range turns {
 		t := conversation.Turn{User: genai.NewContentFromText(fmt.Sprintf("Read part %d. %s", turn, prose(turn, 2)), genai.RoleUser)}
-		for step := range readingSteps {
-			n := turn*readingSteps + step
-			lines := 4 + n*7%45
-			if step == readingSteps/2 {
-				lines = 1_200
-			}
+		for step := range steps {
+			n := turn*steps + step
 			var text strings.Builder
-			for line := range lines {
+			for line := range lines(n) {
 				fmt.Fprintf(&text, "%d:%d %s\n", n, line, prose(n+line, 1))
 			}
-			id := fmt.Sprintf("read-%d", n)
+			call := fmt.Sprintf("%s-%d", id, n)
 			t.Steps = append(t.Steps, conversation.Step{
 				Answer: &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{
-					FunctionCall: &genai.FunctionCall{ID: id, Name: "read_log", Args: map[string]any{"path": fmt.Sprintf("log-%d.txt", n)}},
+					FunctionCall: &genai.FunctionCall{ID: call, Name: "read_log", Args: map[string]any{"path": fmt.Sprintf("log-%d.txt", n)}},
 				}}},
-				Responses: []*genai.FunctionResponse{{ID: id, Name: "read_log", Response: map[string]any{"output": text.String()}}},
+				Responses: []*genai.FunctionResponse{{ID: call, Name: "read_log", Response: map[string]any{"output": text.String()}}},
 			})
 		}
 		t.Steps = append(t.Steps, conversation.Step{Answer: genai.NewContentFromText("I have read it. "+prose(turn, 3), genai.RoleModel)})

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"context"
+	"io"
+	"sync"
+
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/session"
@@ -9,6 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -55,13 +60,43 @@ func layered(config func() compaction.Config) func(session.Service, *oracle, int
 			return app{}, err
 		}
 		cfg.Summarizer, cfg.ContextWindow, cfg.Observer = llm, window, observing(writer)
-		stack, err := longsession.New(base, longsession.Config{Compaction: cfg, Budget: budget.Config{MaxOutputTokens: compaction.Off}})
+		kept := &aside{Memory: store.NewMemory(asideBytes), owners: map[string]store.Owner{}}
+		stack, err := longsession.New(base, longsession.Config{Compaction: cfg, Results: kept, Budget: budget.Config{MaxOutputTokens: compaction.Off}})
 		if err != nil {
 			return app{}, err
 		}
 		return app{
 			service: stack.Sessions, plugins: stack.PluginConfig().Plugins, model: stack.Model,
-			rest: stack.Sessions.Flush, close: stack.Close,
+			rest: stack.Sessions.Flush, close: stack.Close, aside: anyOwner{kept},
 		}, nil
 	}
+}
+
+// asideBytes is room for all results of agents that run as tools.
+const asideBytes = 64 << 20
+
+// aside keeps these results, and whose they are: ADK names the sessions of such agents by itself.
+type aside struct {
+	*store.Memory
+	mu     sync.Mutex
+	owners map[string]store.Owner
+}
+
+// Put implements [store.Store].
+func (a *aside) Put(ctx context.Context, owner store.Owner, tool string, result store.Result) error {
+	a.mu.Lock()
+	a.owners[result.Ref] = owner
+	a.mu.Unlock()
+	return a.Memory.Put(ctx, owner, tool, result)
+}
+
+// anyOwner opens a result whosever it is.
+type anyOwner struct{ aside *aside }
+
+// Open implements [store.Source].
+func (a anyOwner) Open(ctx context.Context, _ store.Owner, ref string) (io.ReaderAt, int64, error) {
+	a.aside.mu.Lock()
+	owner := a.aside.owners[ref]
+	a.aside.mu.Unlock()
+	return a.aside.Memory.Open(ctx, owner, ref)
 }

@@ -7,9 +7,9 @@ const readingWindow = 32_000
 
 func TestAllLayersNeedFewerTokensThanCompactionAlone(t *testing.T) {
 	t.Parallel()
-	all := played(t, reading(), named(t, "everything, always"), readingWindow)
-	alone := played(t, reading(), named(t, "longsession, default (both)"), readingWindow)
-	layers := played(t, reading(), named(t, "longsession, default, all layers"), readingWindow)
+	all := played(t, readingLogs(), named(t, "everything, always"), readingWindow)
+	alone := played(t, readingLogs(), named(t, "longsession, default (both)"), readingWindow)
+	layers := played(t, readingLogs(), named(t, "longsession, default, all layers"), readingWindow)
 	if missed := broken(layers); len(missed) > 0 || layers.over > 0 || layers.requests != all.requests {
 		t.Errorf("%v, %+v", missed, layers)
 	}
@@ -25,12 +25,12 @@ func TestAllLayersNeedFewerTokensThanCompactionAlone(t *testing.T) {
 // than in a large one. All the same it must cost at most half of what it costs to send everything.
 func TestEachLayerAloneSavesAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	all := played(t, reading(), named(t, "everything, always"), readingWindow)
+	all := played(t, readingLogs(), named(t, "everything, always"), readingWindow)
 	for _, tt := range []struct {
 		name   string
 		breaks bool
 	}{{"longsession, tool results stored and cut", false}, {"longsession, tool results masked", true}, {"longsession, both", true}} {
-		f := played(t, reading(), named(t, tt.name), readingWindow)
+		f := played(t, readingLogs(), named(t, tt.name), readingWindow)
 		if f.kept+f.readable != f.results || f.unread > 0 || f.orphans > 0 || f.missing > 0 {
 			t.Errorf("%s: %d results known, %d readable, of %d: %+v", tt.name, f.kept, f.readable, f.results, f)
 		}
@@ -42,13 +42,13 @@ func TestEachLayerAloneSavesAndLosesNothing(t *testing.T) {
 
 func TestTheLimitsOfOthersAreComparedWithOurs(t *testing.T) {
 	t.Parallel()
-	all := played(t, reading(), named(t, "everything, always"), readingWindow)
-	ours := played(t, reading(), named(t, "longsession, tool results stored and cut"), readingWindow)
+	all := played(t, readingLogs(), named(t, "everything, always"), readingWindow)
+	ours := played(t, readingLogs(), named(t, "longsession, tool results stored and cut"), readingWindow)
 	for _, tt := range []struct {
 		name             string
 		readable, unread int
 	}{{"limits of gemini-cli", 3, 0}, {"limits of codex", 0, 3}, {"limits of deepagents", 3, 0}} {
-		f := played(t, reading(), named(t, tt.name), readingWindow)
+		f := played(t, readingLogs(), named(t, tt.name), readingWindow)
 		if f.readable != tt.readable || f.unread != tt.unread || f.kept+3 != f.results || f.breaks > 0 {
 			t.Errorf("%s: %+v", tt.name, f)
 		}

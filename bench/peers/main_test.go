@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 func TestEveryWayHasItsFigures(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"-data", ""}, &stdout, &stderr); code != 0 {
+	if code := run(t.Context(), []string{"-data", "", "-runs", "1", "-only", "an invented conversation"}, &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, stderr.String())
 	}
 	if !strings.Contains(stderr.String(), dataFolder) {
@@ -29,6 +29,9 @@ func TestEveryWayHasItsFigures(t *testing.T) {
 		if !strings.Contains(stdout.String(), note) {
 			t.Errorf("the notes below the tables lack this one: %s", note)
 		}
+	}
+	if n := strings.Count(stdout.String(), "\n### "); n != 1 {
+		t.Errorf("%d tables, want the one that was asked for", n)
 	}
 	digit := regexp.MustCompile(`\d`)
 	for _, w := range ways() {
@@ -59,6 +62,7 @@ func TestABrokenGuaranteeIsNoSuccess(t *testing.T) {
 		"a tool result is unknown":          {results: 3, kept: 1, cut: 1},
 		"a tool result was never read":      {unread: 1},
 		"a call has no response":            {orphans: 1},
+		"a branch reads another":            {leaked: 1},
 		"a prompt is longer than it may be": {over: 2, avoidable: 1},
 		"session state has a key more":      {keys: 1, strayKeys: 1},
 	} {

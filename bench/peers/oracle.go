@@ -21,6 +21,8 @@ var _ model.LLM = (*oracle)(nil)
 type oracle struct {
 	// window is its context window in tokens, 0 for no limit.
 	window int
+	// instead is what it answers instead of a summary; nil: nothing.
+	instead func(ctx context.Context) (string, error)
 	// aside is set while no turn waits for the writer.
 	aside atomic.Bool
 
@@ -41,14 +43,18 @@ type oracle struct {
 func (o *oracle) Name() string { return "oracle" }
 
 // GenerateContent implements [model.LLM].
-func (o *oracle) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
+func (o *oracle) GenerateContent(ctx context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
-		text := o.read(shownIn(req.Contents))
+		text, err := o.write(ctx, req)
 		prompt, output := tokens.OfContents(req.Contents), tokens.Estimate(text)
 		if req.Config != nil {
 			prompt += tokens.OfContent(req.Config.SystemInstruction)
 		}
 		o.count(prompt, output)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		yield(&model.LLMResponse{
 			Content:      genai.NewContentFromText(text, genai.RoleModel),
 			FinishReason: genai.FinishReasonStop,
@@ -57,6 +63,14 @@ func (o *oracle) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 			},
 		}, nil)
 	}
+}
+
+// write returns what it answers.
+func (o *oracle) write(ctx context.Context, req *model.LLMRequest) (string, error) {
+	if o.instead != nil {
+		return o.instead(ctx)
+	}
+	return o.read(shownIn(req.Contents)), nil
 }
 
 // read returns the summary of what it reads, and remembers it.

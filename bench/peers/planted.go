@@ -23,26 +23,32 @@ type planted struct {
 	whole map[string]store.Result
 	// sizes has the tokens of each result, by its number.
 	sizes map[int]int
+	// others are the numbers of results that requests of these agents must not show, because they are of another branch.
+	others []int
+	// firstUser and firstResult are added to the numbers, so that conversations of one app share no number, or share
+	// those of the user's messages alone.
+	firstUser, firstResult int
 	// said and answered hold, for each model call, how many of these came before it.
 	said, answered []int
 }
 
 // plant returns a numbered copy of c.
-func plant(c *conversation.Conversation) *planted {
-	p := &planted{conversation: adk.DeepCopy(c), refs: map[int]string{}, whole: map[string]store.Result{}, sizes: map[int]int{}}
+func plant(c *conversation.Conversation) *planted { return plantFrom(c, 0, 0) }
+
+// plantFrom is plant with other first numbers.
+func plantFrom(c *conversation.Conversation, firstUser, firstResult int) *planted {
+	p := &planted{
+		conversation: adk.DeepCopy(c), refs: map[int]string{}, whole: map[string]store.Result{}, sizes: map[int]int{},
+		firstUser: firstUser, firstResult: firstResult,
+	}
 	for i := range p.conversation.Turns {
 		turn := &p.conversation.Turns[i]
-		p.users = append(p.users, p.next())
+		p.users = append(p.users, p.firstUser+p.next())
 		markMessage(turn.User, p.users[i])
 		for _, step := range turn.Steps {
 			p.call()
 			for _, resp := range step.Responses {
-				number := p.next()
-				p.results = append(p.results, number)
-				markResult(resp, number)
-				p.sizes[number] = tokens.OfContent(&genai.Content{Parts: []*genai.Part{{FunctionResponse: resp}}})
-				whole := store.ResultOf(resp.Response)
-				p.refs[number], p.whole[whole.Ref] = whole.Ref, whole
+				p.result(resp)
 			}
 		}
 		if len(turn.Steps) == 0 {
@@ -50,6 +56,16 @@ func plant(c *conversation.Conversation) *planted {
 		}
 	}
 	return p
+}
+
+// result numbers the next result.
+func (p *planted) result(resp *genai.FunctionResponse) {
+	number := p.firstResult + p.next()
+	p.results = append(p.results, number)
+	markResult(resp, number)
+	p.sizes[number] = tokens.OfContent(&genai.Content{Parts: []*genai.Part{{FunctionResponse: resp}}})
+	whole := store.ResultOf(resp.Response)
+	p.refs[number], p.whole[whole.Ref] = whole.Ref, whole
 }
 
 func (p *planted) next() int { return len(p.users) + len(p.results) }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -19,6 +20,8 @@ type watch struct {
 	// known holds the contents of earlier requests by their JSON.
 	known map[string]*content
 	last  []*content
+	// aside has the whole results if the session is not the app's; else nil.
+	aside store.Source
 	// refs has the references to whole results in the newest request, and readable the numbers of the
 	// results that it has a reference of, and no more.
 	refs     map[string]bool
@@ -68,6 +71,11 @@ func (w *watch) request(call, turn int, req *model.LLMRequest) int {
 		}
 	}
 	w.seen.orphans += orphans(req.Contents)
+	for _, number := range w.planted.others {
+		if shown[number] != 0 {
+			w.seen.leaked++
+		}
+	}
 	w.compare(call, shown, w.window-w.window/leftForAnswer-w.fixed(turn, req))
 	w.prefix(contents, instruction)
 	return size

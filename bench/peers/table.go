@@ -27,6 +27,8 @@ var columns = []struct {
 		func(f, _ figures) string { return fmt.Sprint(f.unread) }},
 	{"orphans", "calls without their response and responses without their call, in all requests",
 		func(f, _ figures) string { return fmt.Sprint(f.orphans) }},
+	{"leaks", "texts of another branch, in all requests",
+		func(f, _ figures) string { return fmt.Sprint(f.leaked) }},
 	{"over the window (avoidable)", fmt.Sprintf("requests that are longer than the window; how many are so although the instructions, the turn's message of the user, what the model reads for the first time, and %d tokens for a summary of the rest would fit", shortestSummary),
 		func(f, _ figures) string { return fmt.Sprintf("%d (%d)", f.over, f.avoidable) }},
 	{"prompt tokens", "of all requests, estimated, without tool declarations",

@@ -154,7 +154,7 @@ func TestAWayThatChangesTheConversationIsRefused(t *testing.T) {
 		}})
 		return app{service: base, plugins: []*plugin.Plugin{p}}, err
 	}
-	_, err := play(t.Context(), plant(invented()), way{name: "mute", open: mute}, narrow)
+	_, err := play(t.Context(), plant(invented()), way{name: "mute", open: mute}, narrow, course{})
 	if err == nil || !strings.Contains(err.Error(), "asked 0 times") {
 		t.Errorf("a way that answers instead of the model: %v", err)
 	}

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/plugin"
+	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
@@ -24,7 +27,7 @@ func named(t *testing.T, name string) way {
 
 func played(t *testing.T, c *conversation.Conversation, w way, window int) figures {
 	t.Helper()
-	f, err := play(t.Context(), plant(c), w, window)
+	f, err := play(t.Context(), plant(c), w, window, course{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +57,8 @@ func TestOurWaysLoseNothingAndHoldUpNoTurn(t *testing.T) {
 			t.Errorf("%s: turns waited for %d summaries, and the model was asked %d times instead of %d", w.name, f.waited, f.requests, all.requests)
 		}
 	}
-	if ours != 6 {
-		t.Errorf("%d ways are ours, want 6", ours)
+	if ours != 8 {
+		t.Errorf("%d ways are ours, want 8", ours)
 	}
 }
 
@@ -150,5 +153,20 @@ func TestWhatIsStoredIsCounted(t *testing.T) {
 	theirs := played(t, invented(), named(t, "contextguard, threshold"), narrow)
 	if theirs.events != all.events || theirs.bytes <= all.bytes {
 		t.Errorf("contextguard adds %d events and %d bytes for %d writes of state", theirs.events-all.events, theirs.bytes-all.bytes, theirs.writes)
+	}
+}
+
+// ADK's own compaction is a setting of the runner, which a way must reach however a conversation is played.
+func TestAWayReachesTheSettingsOfTheRunner(t *testing.T) {
+	t.Parallel()
+	for name, play := range map[string]playing{"a conversation": course{}.of(desk("short", 1)), "other agents": pending} {
+		asked := 0
+		w := way{name: "a setting", open: func(base session.Service, _ *oracle, _ int) (app, error) {
+			p, err := beforeModel("seen", func(*model.LLMRequest) { asked++ })
+			return app{service: base, runner: func(cfg *runner.Config) { cfg.PluginConfig.Plugins = []*plugin.Plugin{p} }}, err
+		}}
+		if f, err := play(t.Context(), w, narrow); err != nil || asked == 0 || asked != f.requests {
+			t.Errorf("%s: %d of %d requests seen: %v", name, asked, f.requests, err)
+		}
 	}
 }

@@ -71,6 +71,13 @@ func byTokens() compaction.Config {
 	return cfg
 }
 
+// byPrice is the default with prices instead of the turn trigger: those of the model whose prices the tables have.
+func byPrice() compaction.Config {
+	cfg := compaction.DefaultConfig()
+	cfg.Economical, cfg.AgentModel = true, priced
+	return cfg
+}
+
 // rolling is the default with a single summary that is rewritten each time.
 func rolling() compaction.Config {
 	cfg := compaction.DefaultConfig()

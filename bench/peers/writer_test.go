@@ -1,49 +1,20 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
-
-	"google.golang.org/adk/session"
-	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/replay/conversation"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// eventsOf returns the contents of a planted conversation as events, each answer and result one.
-func eventsOf(p *planted) []*session.Event {
-	var events []*session.Event
-	add := func(author string, content *genai.Content) {
-		ev := session.NewEventWithContext(context.Background(), "inv")
-		ev.ID, ev.Author, ev.Content = fmt.Sprint("e", len(events)), author, content
-		events = append(events, ev)
-	}
-	for _, turn := range p.conversation.Turns {
-		add("user", turn.User)
-		for _, step := range turn.Steps {
-			add("agent", step.Answer)
-			if len(step.Responses) > 0 {
-				c := &genai.Content{Role: genai.RoleUser}
-				for _, resp := range step.Responses {
-					c.Parts = append(c.Parts, &genai.Part{FunctionResponse: resp})
-				}
-				add("agent", c)
-			}
-		}
-	}
-	return events
-}
-
 // A refused summary is replaced by a rough one, which may lose any fact. So the figures would be those
 // of a writer that fails.
 func TestTheWritersSummariesAreNotRefused(t *testing.T) {
 	t.Parallel()
-	all := []*conversation.Conversation{invented(), reading()}
+	all := []*conversation.Conversation{invented(), readingLogs()}
 	if dir := os.Getenv(dataFolder); dir != "" {
 		for file, messages := range map[string]int{"coding_agent_sessions.jsonl": 300, "tau_airline_gpt4o.jsonl": 40} {
 			found, err := long(dir, file, messages)
@@ -55,7 +26,7 @@ func TestTheWritersSummariesAreNotRefused(t *testing.T) {
 	}
 	windows := 0
 	for _, c := range all {
-		events := eventsOf(plant(c))
+		events := eventsOf(plant(c).conversation)
 		for _, size := range []int{1, 2, 5, 14} {
 			for from := 0; from+size <= len(events); from += 7 {
 				windows++
