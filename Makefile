@@ -25,6 +25,7 @@ bench: ## run all benchmarks
 figures: ## measure figures anew and write them into the documents; LONGSESSION_DATA names the conversations
 	@test -n "$(LONGSESSION_DATA)" || { echo 'LONGSESSION_DATA names no folder of recorded conversations' >&2; exit 2; }
 	cd bench && LONGSESSION_UPDATE=1 go test -count=1 -run '^TestTheDefaultMeetsItsGoals' ./masking
+	cd bench && LONGSESSION_UPDATE=1 LONGSESSION_SOAK=1 go test -count=1 -timeout 60m -run '^(TestTheComparison|TestNoHardCase)' ./peers
 	LONGSESSION_UPDATE=1 LONGSESSION_SOAK=1 go test -p 1 -count=1 -timeout 60m -run '^(TestReal|TestPromptAfter|TestAPromptStays)' ./replay ./integration_test/soak
 
 quickstart: ## play the 40-turn example, offline
