@@ -28,6 +28,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +43,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	dir := flags.String("data", os.Getenv(dataFolder), "the folder with recorded conversations; empty: the invented one alone")
+	dir := flags.String("data", os.Getenv(dataFolder), "the folder with recorded conversations; empty: invented ones alone")
 	runs := flags.Int("runs", 3, "how often everything is played, 1 or more; the least time counts")
 	only := flags.String("only", "", "plays the tables whose title contains this text, and no others")
 	switch err := flags.Parse(args); {
@@ -62,13 +63,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "peers: %v\n", err)
 		return 2
 	}
+	chosen := func(s set, window int) bool { return strings.Contains(s.title(window), *only) }
+	if !slices.ContainsFunc(all, func(s set) bool {
+		return slices.ContainsFunc(s.windows, func(window int) bool { return chosen(s, window) })
+	}) {
+		fmt.Fprintf(stderr, "peers: no title of a table contains %q, given with -only\n", *only)
+		return 2
+	}
 	fmt.Fprintf(stdout, "%d CPUs, %s/%s, %s\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	printLegend(stdout)
 	code := 0
 	for _, s := range all {
 		for _, window := range s.windows {
-			title := fmt.Sprintf("%s; window %s", s.name, count(window))
-			if !strings.Contains(title, *only) {
+			if !chosen(s, window) {
 				continue
 			}
 			rows, err := measure(ctx, s, window, *runs, stderr)
@@ -76,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 				fmt.Fprintf(stderr, "peers: %v\n", err)
 				return 1
 			}
-			printTable(stdout, title, rows)
+			printTable(stdout, s.title(window), rows)
 			for _, r := range rows {
 				if missed := s.missed(r); len(missed) > 0 {
 					fmt.Fprintf(stderr, "peers: %s, window %d: %s does not keep what it promises: %s\n", s.name, window, r.way.name, strings.Join(missed, "; "))

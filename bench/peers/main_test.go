@@ -82,6 +82,7 @@ func TestCallsThatCannotWorkAreRefused(t *testing.T) {
 		{"extra", `"extra"`},
 		{"-nonsense", "nonsense"},
 		{"-runs 0", "-runs is 0"},
+		{"-only nowhere", `"nowhere"`},
 		{"-data /nowhere", "/nowhere"},
 		{"-data " + empty, "no conversation of 300 messages"},
 	} {

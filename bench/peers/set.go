@@ -22,6 +22,9 @@ type set struct {
 	alone bool
 }
 
+// title is that of the set's table for a window.
+func (s set) title(window int) string { return fmt.Sprintf("%s; window %s", s.name, count(window)) }
+
 // ways returns the ways that play the set.
 func (s set) ways() []way {
 	if !s.hard {
