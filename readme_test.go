@@ -56,12 +56,12 @@ func TestFiguresInREADMEAreMeasured(t *testing.T) {
 func TestVersionsInREADMEAreThoseOfGoMod(t *testing.T) {
 	t.Parallel()
 	readme, mod := read(t, "README.md"), read(t, "go.mod")
-	adk := regexp.MustCompile(`google\.golang\.org/adk (v\S+)`).FindStringSubmatch(mod)
+	adk := regexp.MustCompile(`google\.golang\.org/adk(?:/v2)? (v\S+)`).FindStringSubmatch(mod)
 	language := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(mod)
 	if adk == nil || language == nil {
 		t.Fatal("go.mod does not name the versions of ADK and Go: the test reads wrongly")
 	}
-	for _, want := range []string{"from " + adk[1] + " on", "run against " + adk[1], "**Go** " + language[1] + " or newer", "need Go " + language[1] + " or newer"} {
+	for _, want := range []string{"from " + adk[1] + " on", "run against " + adk[1], "**Go** " + language[1] + " or newer", " Go " + language[1] + " or newer"} {
 		if !strings.Contains(readme, want) {
 			t.Errorf("README.md lacks %q", want)
 		}
