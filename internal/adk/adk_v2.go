@@ -77,7 +77,7 @@ func isRestricted(ctx reflect.Value) bool {
 	}
 	for _, name := range []string{"Context", "ToolContext"} {
 		f := v.FieldByName(name)
-		if f.IsValid() && f.Kind() == reflect.Interface && !f.IsNil() && f.CanInterface() && isRestricted(f.Elem()) {
+		if f.IsValid() && f.Type() == reflect.TypeFor[agent.Context]() && !f.IsNil() && isRestricted(f.Elem()) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@
 //
 //   - Paths: the module of ADK, and this one, end in /v2 wherever a text names them. An address such as that of a clone
 //     stays, and so does a module with a version of the first major behind an @.
+//   - Names: ToolContext and CallbackContext of package agent are Context, NewEventWithContext of session is NewEvent.
 //   - Imports are in the order that gofmt wants.
 //   - Modules: go.mod and go.work have the versions of one table (see modules.go), go.sum and go.work.sum what these need.
 //   - Files by major: v1.go and files that end in _v1.go or _v1_test.go are for ADK v1, and left out. Files that end in

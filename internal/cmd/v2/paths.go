@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,6 +27,19 @@ func withPaths(text string) string {
 		text = out.String() + before
 	}
 	return text
+}
+
+// renamed are the names that ADK v2 calls otherwise, and that mean the same. What means something else is in internal/adk.
+var renamed = regexp.MustCompile(`\b(?:agent\.(?:ToolContext|CallbackContext)|session\.NewEventWithContext)\b`)
+
+// withNames returns a text with the names of ADK v2.
+func withNames(text string) string {
+	return renamed.ReplaceAllStringFunc(text, func(name string) string {
+		if strings.HasPrefix(name, "session.") {
+			return "session.NewEvent"
+		}
+		return "agent.Context"
+	})
 }
 
 // begins reports whether a path of a module may come behind a text: it is neither an address nor the end of another name.

@@ -63,6 +63,22 @@ func TestPathsEndInTheirMajorAndAddressesStay(t *testing.T) {
 	}
 }
 
+func TestNamesAreThoseOfTheMajor(t *testing.T) {
+	t.Parallel()
+	tool, callback, event := "agent."+"ToolContext", "agent."+"CallbackContext", "session."+"NewEventWithContext"
+	for text, want := range map[string]string{
+		"func(ctx " + tool + ", in T)":    "func(ctx agent.Context, in T)",
+		"[" + callback + "]":              "[agent.Context]",
+		event + "(ctx, id)":               "session.NewEvent(ctx, id)",
+		"my" + tool + " " + tool + "Mock": "my" + tool + " " + tool + "Mock",
+		"adk.ToolContext":                 "adk.ToolContext",
+	} {
+		if got := withNames(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestModulesGetTheVersionsOfTheTableAndKeepTheRest(t *testing.T) {
 	t.Parallel()
 	mod := named.Replace("module OURS/v2/bench\n\ngo 1.25.5\n\nrequire (\n\tOURS/v2 v0.0.0\n\tOURS/v2/cmd/longsession v0.0.0\n\tADK/v2 v1.7.0\n" +

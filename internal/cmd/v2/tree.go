@@ -92,7 +92,7 @@ func converted(file string, content []byte) ([]byte, error) {
 	if name == "go.sum" || name == "go.work.sum" || bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
 		return content, nil
 	}
-	text := withPaths(string(content))
+	text := withNames(withPaths(string(content)))
 	switch {
 	case name == "go.mod" || name == "go.work":
 		return []byte(withVersions(text)), nil

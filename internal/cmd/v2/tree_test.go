@@ -197,7 +197,7 @@ func TestTheTreesDifferInNothingElse(t *testing.T) {
 	}
 	first := strings.NewReplacer(adk+"/v2", adk, ours+"/v2", ours)
 	same := func(file, text string) string {
-		text = first.Replace(text)
+		text = withNames(first.Replace(text))
 		if formatted, err := format.Source([]byte(text)); err == nil && path.Ext(file) == ".go" {
 			return string(formatted)
 		}
@@ -231,7 +231,7 @@ func TestTheTreesDifferInNothingElse(t *testing.T) {
 			continue
 		}
 		if compared++; same(file, got) != same(file, source) {
-			t.Errorf("%s differs in more than the paths of modules", file)
+			t.Errorf("%s differs in more than paths and names", file)
 		}
 		if executable(t, filepath.Join(root, file)) != executable(t, filepath.Join(tree, file)) {
 			t.Errorf("%s may be run in one tree only", file)
