@@ -3,7 +3,6 @@ package compactiontest_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -123,7 +122,7 @@ func bads() []bad {
 		{name: "replaces errors", over: "strict", want: "inner errors are returned", says: "want compaction.ErrNotFound", spoil: func(d *decorator) {
 			d.store = func(ctx context.Context, sess session.Session, ev *session.Event) error {
 				if err := d.Service.AppendEvent(ctx, sess, ev); err != nil {
-					return fmt.Errorf("append failed: %v", err)
+					return errors.New("append failed")
 				}
 				return nil
 			}

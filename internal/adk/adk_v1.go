@@ -8,6 +8,9 @@ import (
 	"google.golang.org/adk/session"
 )
 
+// Major is the major of ADK.
+const Major = 1
+
 // ToolContext is the context of a tool, to be embedded: the field has this name whatever ADK calls the type.
 type ToolContext = agent.ToolContext
 

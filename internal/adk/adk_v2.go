@@ -12,6 +12,9 @@ import (
 	"google.golang.org/adk/session"
 )
 
+// Major is the major of ADK.
+const Major = 2
+
 // ToolContext is the context of a tool, to be embedded: the field has this name whatever ADK calls the type.
 type ToolContext = agent.Context
 

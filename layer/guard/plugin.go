@@ -65,6 +65,7 @@ func (g hooks) begin(ctx agent.InvocationContext) (who caller, p ledger.Payer, o
 			account = g.sessions.renew(who.ref)
 		}
 		g.load(ctx, account, ctx.Session())
+		account.Forget(who.invocation)
 	}
 	p, _ = account.Begin(who.invocation, g.cfg.Now())
 	return who, p, true

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -75,7 +76,8 @@ func TestTheLargestReportOfACallIsCharged(t *testing.T) {
 						}
 					})
 					for range 2 {
-						if _, errs := d.say("hi", streams, 0); len(errs) > 0 {
+						// ADK v2 ends a turn without a whole answer with an error, which is no reason not to charge it.
+						if _, errs := d.say("hi", streams, 0); len(errs) > 0 && (adk.Major == 1 || name != "in chunks without a whole") {
 							t.Fatal(errs)
 						}
 					}

@@ -115,6 +115,14 @@ func (a *Account) Begin(id string, now time.Time) (p Payer, began bool) {
 	return Payer{a, t}, true
 }
 
+// Forget forgets a turn that has ended. ADK v2 gives the run that answers a paused call the ID of the run that paused: it is
+// a turn of its own all the same, because a person has spoken.
+func (a *Account) Forget(id string) {
+	a.book.mu.Lock()
+	defer a.book.mu.Unlock()
+	a.turns = slices.DeleteFunc(slices.Clone(a.turns), func(t *TurnAccount) bool { return t.id == id && t.ended > 0 })
+}
+
 // Turn returns the turn with an ID if it is running, else the newest one, else one that nothing is known of.
 func (a *Account) Turn(id string) Payer {
 	a.book.mu.Lock()

@@ -554,3 +554,20 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestATurnThatEndedMayBeginAnew: ADK v2 answers a paused call under the invocation ID of the run that paused.
+func TestATurnThatEndedMayBeginAnew(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000, 0)
+	a := Open(Owner{}, Limits{}, Limits{})
+	p, _ := a.Begin("i", now)
+	a.Forget("i")
+	if _, began := a.Begin("i", now); began {
+		t.Error("a turn that runs was forgotten")
+	}
+	p.End(now.Add(time.Second))
+	a.Forget("i")
+	if _, began := a.Begin("i", now.Add(time.Hour)); !began || !a.Runs("i") {
+		t.Errorf("the turn began: %v, and runs: %v, want both", began, a.Runs("i"))
+	}
+}
