@@ -11,6 +11,10 @@ import (
 // Major is the major of ADK.
 const Major = 1
 
+// ResumesRuns says that the run which answers a paused call carries on the invocation of the call. Workflows are read from
+// the events of that invocation then, and from the calls that have no response yet.
+const ResumesRuns = false
+
 // ToolContext is the context of a tool, to be embedded: the field has this name whatever ADK calls the type.
 type ToolContext = agent.ToolContext
 
@@ -19,6 +23,12 @@ var ErrNotFound = session.ErrNotFound
 
 // IsNotFound reports whether a service says by an error that a session does not exist.
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+
+// NodeOf returns the node of a workflow that an event comes from, "" for none, and whether the event has its output.
+func NodeOf(*session.Event) (path string, output bool) { return "", false }
+
+// ScopeOf returns the isolation scope of an event, "" for none. It is the ID of the call that opened it.
+func ScopeOf(*session.Event) string { return "" }
 
 // Lane returns the lane of an event: what decides which prompts have it. That is its branch.
 func Lane(ev *session.Event) string { return ev.Branch }

@@ -15,6 +15,11 @@ import (
 // Major is the major of ADK.
 const Major = 2
 
+// ResumesRuns says that the run which answers a paused call carries on the invocation of the call. Workflows are read from
+// the events of that invocation then, and from the calls that have no response yet: ReconstructRunState in
+// workflow/persistence.go and openLongRunningCallIDs in runner/run_node.go.
+const ResumesRuns = true
+
 // ToolContext is the context of a tool, to be embedded: the field has this name whatever ADK calls the type.
 type ToolContext = agent.Context
 
@@ -29,6 +34,17 @@ var notFound = regexp.MustCompile(`session .*not found|record not found|code = N
 func IsNotFound(err error) bool {
 	return err != nil && (errors.Is(err, ErrNotFound) || notFound.MatchString(err.Error()))
 }
+
+// NodeOf returns the node of a workflow that an event comes from, "" for none, and whether the event has its output.
+func NodeOf(ev *session.Event) (path string, output bool) {
+	if ev == nil || ev.NodeInfo == nil {
+		return "", false
+	}
+	return ev.NodeInfo.Path, ev.Output != nil || ev.NodeInfo.MessageAsOutput
+}
+
+// ScopeOf returns the isolation scope of an event, "" for none. It is the ID of the call that opened it.
+func ScopeOf(ev *session.Event) string { return ev.IsolationScope }
 
 // Lane returns the lane of an event: what decides which prompts have it. That is its branch, and its isolation scope if
 // it has one.

@@ -12,6 +12,7 @@ type grouping struct {
 	messages messages
 	// unclaimed are the responses that have found no call so far.
 	unclaimed []orphan
+	scopes    map[string]bool // isolation scopes of events
 }
 
 // orphan is a response that no call precedes.
@@ -101,6 +102,12 @@ func (g *grouping) read(i int32, ev *session.Event) {
 			g.request(Lane(ev), id)
 		}
 	}
+	if ev != nil && ScopeOf(ev) != "" {
+		if g.scopes == nil {
+			g.scopes = map[string]bool{}
+		}
+		g.scopes[ScopeOf(ev)] = true
+	}
 	g.messages.note(i, ev)
 }
 
@@ -130,8 +137,8 @@ func (u *Units) answer(s, event int32) {
 	if call.call.ID == "" {
 		return
 	}
+	call.truly = call.truly || settles(u.events[call.event], u.events[event]) || ResumesRuns && call.answered
 	call.answered = true
-	call.truly = call.truly || settles(u.events[call.event], u.events[event])
 }
 
 // finish numbers the units, lists their members, and determines what each unit waits for.

@@ -113,7 +113,7 @@ func (m *messages) overtake(i int32, ev *session.Event) bool {
 func (g *grouping) markOver(overtaken func(*session.Event) bool) {
 	for k := range g.sites {
 		s := &g.sites[k]
-		if s.answered {
+		if s.answered || g.scopes[s.call.ID] { // the call of a task stays open over turns, until the task is finished
 			continue
 		}
 		ev := g.events[s.event]

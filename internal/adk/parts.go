@@ -74,7 +74,8 @@ func Prompted(function string) bool {
 
 // settles reports whether the response in event response settles a call in event call even when
 // that call is long-running or waits for a confirmation: it comes from another invocation or from
-// the user. The placeholder that ADK stores at once is neither.
+// the user. The placeholder that ADK stores at once is neither. Where ADK resumes runs, a second response settles it too:
+// that of a tool that was confirmed has the call's invocation.
 //
 //	bot,  turn 1: calls ship(order 7), long-running
 //	bot,  turn 1: the response "pending"               settles nothing

@@ -1,12 +1,16 @@
 package selector
 
-import "github.com/adk-go-ext/longsession/internal/adk"
+import (
+	"slices"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+)
 
 // invocation is one run of the agents, with its events that speak. Positions are those of
 // Input.Events, -1 for none.
 type invocation struct {
 	id      string
-	ordinal int  // its number in the order in which invocations began
+	ordinal int  // its number in the order in which invocations began, or were resumed
 	first   int  // its first event
 	opening int  // its first user event
 	turn    int  // the user's latest message in it that is no tool response
@@ -32,10 +36,13 @@ func (a *analysis) findInvocations() {
 		}
 		v := a.byID[ev.InvocationID]
 		if v == nil {
-			v = &invocation{id: ev.InvocationID, ordinal: len(a.invocations), first: i, opening: -1, turn: -1}
+			v = &invocation{id: ev.InvocationID, first: i, opening: -1, turn: -1}
 			v.running = a.Running != nil && a.Running(v.id)
 			a.byID[v.id] = v
 			a.invocations = append(a.invocations, v)
+		} else if adk.ResumesRuns && a.class[i].Is(adk.ByUser) && v != a.invocations[len(a.invocations)-1] {
+			// A person answers a call of it: it goes on, and is the newest again.
+			a.invocations = append(slices.DeleteFunc(a.invocations, func(other *invocation) bool { return other == v }), v)
 		}
 		a.speaking = v
 		v.answer = a.class[i].Is(adk.EndsTurn)
@@ -48,8 +55,8 @@ func (a *analysis) findInvocations() {
 			}
 		}
 	}
-	if n := len(a.invocations); n > 0 {
-		a.invocations[n-1].newest = true
+	for n, v := range a.invocations {
+		v.ordinal, v.newest = n, n == len(a.invocations)-1
 	}
 	if a.Left {
 		a.endLeft()

@@ -3,6 +3,8 @@ package selector
 import (
 	"slices"
 
+	"google.golang.org/genai"
+
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -21,6 +23,10 @@ func (a pinner) pin() {
 	a.pinSpeakers()
 	a.pinConfirmed()
 	a.pinAnchors()
+	if adk.ResumesRuns {
+		a.pinNodes()
+		a.pinFinished()
+	}
 	for i, ev := range a.Events {
 		if ev != nil && a.Pin != nil && a.Pin(ev) {
 			a.pinned[i] = true
@@ -161,6 +167,55 @@ func (a pinner) pinConfirmed() {
 	for i, ev := range a.Events[decision+1:] {
 		if slices.ContainsFunc(adk.ResponseIDs(ev), func(id string) bool { return confirmed[id] }) {
 			a.pinned[decision+1+i] = true
+		}
+	}
+}
+
+// pinNodes keeps what ADK reads of a workflow that may be resumed: of each invocation that is active, or has a call that
+// waits, what the user said, each node's outputs and the calls that paused it with their answers, and the newest event of
+// each node, because a node without events seems not to have run. See ReconstructRunState in workflow/persistence.go and
+// rehydrateCache in workflow/dynamic_scheduler.go.
+func (a pinner) pinNodes() {
+	paused, flows := map[*invocation]bool{}, map[*invocation]bool{}
+	for i, ev := range a.Events {
+		v := a.of[i]
+		if ev == nil || v == nil {
+			continue
+		}
+		paused[v] = paused[v] || v.active() || a.units.Waiting(i)
+		path, _ := adk.NodeOf(ev)
+		flows[v] = flows[v] || path != ""
+	}
+	type node struct {
+		in   *invocation
+		path string
+	}
+	seen := map[node]bool{}
+	for i, ev := range slices.Backward(a.Events) {
+		v := a.of[i]
+		if ev == nil || v == nil || !paused[v] || !flows[v] {
+			continue
+		}
+		path, output := adk.NodeOf(ev)
+		last := path != "" && !seen[node{v, path}]
+		if last {
+			seen[node{v, path}] = true
+		}
+		if last || output || a.class[i].Is(adk.ByUser) || len(ev.LongRunningToolIDs) > 0 {
+			a.pinned[i] = true
+		}
+	}
+}
+
+// finishTask is the function by which an agent in an isolation scope ends its task.
+const finishTask = "finish_task"
+
+// pinFinished keeps the ends of tasks. ADK takes a scope for active, and puts the user's next message into it, unless it
+// finds the response that ended it: findActiveTaskIsolationScope in runner/runner.go.
+func (a pinner) pinFinished() {
+	for i, ev := range a.Events {
+		if ev != nil && adk.ScopeOf(ev) != "" && slices.ContainsFunc(adk.FunctionResponses(ev), func(r *genai.FunctionResponse) bool { return r.Name == finishTask }) {
+			a.pinned[i] = true
 		}
 	}
 }

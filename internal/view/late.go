@@ -5,7 +5,7 @@ import (
 )
 
 // freeSummaries puts a summary of tool rounds in front if it would be shown between a call and a late answer to
-// that call, a response from another invocation. If a prompt ends with such an answer, ADK leaves out every event
+// that call, a response from another invocation, or from the same one if that was resumed. If a prompt ends with such an answer, ADK leaves out every event
 // between the two that is neither a call nor a response. It keeps the rounds that the summary stands for, so it
 // must not lose the summary. For example,
 //
@@ -35,7 +35,7 @@ func (l *layout) isBeforeLateAnswer(i int) (found bool) {
 			return
 		}
 		for _, j := range members {
-			if j <= i && adk.Classify(l.events[j]).Is(adk.Calls) && l.events[j].InvocationID != l.events[members[last]].InvocationID {
+			if j <= i && adk.Classify(l.events[j]).Is(adk.Calls) && (adk.ResumesRuns || l.events[j].InvocationID != l.events[members[last]].InvocationID) {
 				found = true
 			}
 		}

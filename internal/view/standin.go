@@ -20,6 +20,8 @@ import (
 //	    stand-in for c             shown from e2 on
 //	e2  user, in invocation j
 //	e3  response to c              from here on, the view shows e3 and not the stand-in
+//
+// Where ADK resumes runs, a call that may wait gets none: ADK takes every response for the answer, and would not resume.
 
 // The responses of a stand-in.
 var (
@@ -61,7 +63,10 @@ func (l *layout) findMissing(made map[*session.Event]*session.Event) {
 		if l.hidden[i] {
 			continue
 		}
-		if of[0].Over {
+		if of[0].Over && adk.ResumesRuns {
+			of = slices.DeleteFunc(slices.Clone(of), func(m adk.Missing) bool { return m.Waits })
+		}
+		if len(of) > 0 && of[0].Over {
 			l.standFor(i, of, made[l.events[i]])
 			continue
 		}
