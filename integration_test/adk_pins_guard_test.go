@@ -90,20 +90,6 @@ func TestPinARefusalInBeforeRunStoresTheMessageTwice(t *testing.T) {
 	}
 }
 
-// A run that goes on after the error calls the model.
-func TestPinAnErrorOfBeforeAgentDoesNotKeepTheAgentFromRunning(t *testing.T) {
-	t.Parallel()
-	llm := scripted()
-	r := runnerOf(t, session.InMemoryService(), pinAgent(t, llm, nil), hooked(t, plugin.Config{Name: "refuses", BeforeAgentCallback: func(agent.CallbackContext) (*genai.Content, error) {
-		return nil, &stopped{1}
-	}}))
-	p := guardedTurn(t, t.Context(), r, ref, agent.RunConfig{}, 3)
-	var typed *stopped
-	if !errors.As(p.err(), &typed) || llm.calls != 1 {
-		t.Errorf("the run ends with %v after %d model calls, want the error and 1", p.err(), llm.calls)
-	}
-}
-
 // A stop within a turn is such an error. ParallelAgent wraps it. In an agent that runs as a tool it is not
 // seen at all, and the outer agent's next call is stopped.
 func TestPinAnErrorOfBeforeModelStopsEveryShape(t *testing.T) {
@@ -250,23 +236,5 @@ func TestPinEndInvocationDoesNotReachSubAgents(t *testing.T) {
 		if n := llm.count(); n < 20 {
 			t.Errorf("%s: EndInvocation stopped it after %d calls", s.name, n)
 		}
-	}
-}
-
-// A deadline alone is therefore no limit: the clock is read before each call.
-func TestPinADeadlineStopsNoRunWhoseToolsIgnoreIt(t *testing.T) {
-	t.Parallel()
-	service := session.InMemoryService()
-	ctx, cancel := context.WithCancel(t.Context())
-	llm := &tireless{name: "m", says: func(_ string, own int, _ *model.LLMRequest) *model.LLMResponse {
-		if own == 6 {
-			return compactiontest.Say("Done.")
-		}
-		return nil
-	}}
-	root := llmAgent(t, "worker", llm, nil, pinTool(t, "look", cancel))
-	p := guardedTurn(t, ctx, runnerOf(t, service, root), ref, agent.RunConfig{}, 0)
-	if p.err() != nil || llm.count() != 7 || ctx.Err() == nil {
-		t.Errorf("%d model calls, and the run ends with %v", llm.count(), p.err())
 	}
 }

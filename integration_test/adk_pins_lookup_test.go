@@ -143,27 +143,6 @@ func TestPinAnAnswerGoesToTheAuthorOfItsCall(t *testing.T) {
 	}
 }
 
-// Before every call of a model, ADK runs each tool that the newest event of the user confirms and that has no response
-// behind that event.
-func TestPinAConfirmedToolWithoutAVisibleResponseRunsAgain(t *testing.T) {
-	t.Parallel()
-	for hidden, want := range map[bool]int{false: 1, true: 3} {
-		l := storedBy(t, asksToRefund("root")...)
-		root := l.agent("root", llmagent.Config{}, compactiontest.CallTool("lookup", map[string]any{"n": 1}), compactiontest.CallTool("lookup", map[string]any{"n": 2}))
-		hides := func(ev *session.Event) bool {
-			return hidden && ev.InvocationID != "i1" && ev.Content != nil && slices.ContainsFunc(ev.Content.Parts, func(p *genai.Part) bool {
-				return p.FunctionResponse != nil && p.FunctionResponse.ID == "x"
-			})
-		}
-		if err := l.send(hiding{l.service, hides}, root, approval()); err != nil {
-			t.Fatal(err)
-		}
-		if l.ran != want {
-			t.Errorf("the response is hidden: %t. The tool ran %d times, want %d", hidden, l.ran, want)
-		}
-	}
-}
-
 // ADK reads a decision in the newest event of the user alone, even if that event has no content.
 func TestPinOnlyTheNewestEventOfTheUserDecides(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -64,8 +65,8 @@ func TestPinTheVariantOfAModelDecidesHowASchemaIsSent(t *testing.T) {
 	}{
 		{"Gemini API", genai.BackendGeminiAPI, false, false},
 		{"Vertex AI", genai.BackendVertexAI, false, true},
-		{"unspecified", genai.BackendUnspecified, false, true},
-		{"no variant", genai.BackendUnspecified, true, true},
+		{"unspecified", genai.BackendUnspecified, false, adk.Major == 1},
+		{"no variant", genai.BackendUnspecified, true, adk.Major == 1},
 	} {
 		a := bareApp(t, nil)
 		inner := &pinned{name: "gemini-2.5-flash", variant: r.variant, answer: func(_ context.Context, _ int, req *model.LLMRequest) *model.LLMResponse {

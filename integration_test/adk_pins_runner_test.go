@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +13,6 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/internal/testkit/histories"
-	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -188,36 +185,4 @@ func TestPinAUserAuthoredSummaryIsTakenForTheMessage(t *testing.T) {
 			t.Error("the tool ran")
 		}
 	})
-}
-
-// If the call is hidden, ADK drops the response.
-func TestPinAHiddenCallLosesItsLateResponse(t *testing.T) {
-	t.Parallel()
-	a := bareApp(t, nil)
-	x := newActor(a, "assistant", "")
-	a.startBare(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.order()} }))
-	n := a.ledger.number()
-	x.will(compactiontest.CallTool("order", map[string]any{"n": n}), answer())
-	call := a.callNamed(a.ask(), "order")
-	a.useRunner(hiding{a.inner, func(ev *session.Event) bool { return len(requests.Calls(ev.Content)) > 0 }})
-	x.will(answer())
-	fact := a.late(call, n)
-	if slices.Contains(histories.FactsInContents(x.lastRequest()), fact) {
-		t.Error("the response is in the prompt")
-	}
-}
-
-// This includes the run that delivers an answer to an earlier run.
-func TestPinEveryRunHasAnInvocationOfItsOwn(t *testing.T) {
-	t.Parallel()
-	a := bareApp(t, nil)
-	x := newActor(a, "assistant", "")
-	a.startBare(a.llm(x, func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.order()} }))
-	x.will(compactiontest.CallTool("order", map[string]any{"n": 1}), answer())
-	first := a.ask()
-	x.will(answer())
-	second := a.send(answerTo(a.callNamed(first, "order"), map[string]any{"n": 1}))
-	if first[0].InvocationID == second[0].InvocationID {
-		t.Error("the answer runs in the invocation of its call")
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/adk/tool/skilltoolset/skill"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // fixedTools is a toolset of tools that never change.
@@ -108,7 +109,7 @@ func TestPinARunAndItsCallbacksHaveOneInvocationIDAndCallbacksNoSession(t *testi
 		},
 		BeforeModelCallback: func(ctx agent.CallbackContext, _ *model.LLMRequest) (*model.LLMResponse, error) {
 			called = ctx.InvocationID()
-			if _, has := ctx.(interface{ Session() session.Session }); has {
+			if adk.Invocation(ctx) != nil {
 				t.Error("the context of a callback has the session")
 			}
 			return nil, nil

@@ -2,21 +2,16 @@ package integration_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"google.golang.org/genai"
 
-	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
-	"google.golang.org/adk/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
-	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit"
-	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
 
@@ -95,54 +90,6 @@ func TestPinnedEventsStayRaw(t *testing.T) {
 		}
 		a.verify(3)
 	})
-}
-
-// The call was made in a branch. ADK runs its agent for the answer outside of all branches. The
-// branches then continue as before.
-func TestALateAnswerToAParallelBranchKeepsBranchesApart(t *testing.T) {
-	t.Parallel()
-	for _, between := range []int{0, 3, 12} {
-		t.Run(fmt.Sprintf("%d turns later", between), func(t *testing.T) {
-			t.Parallel()
-			inMemoryIn(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
-				a := newApp(t, store, m, unordered)
-				left, right := newActor(a, "left", "both.left"), newActor(a, "right", "both.right")
-				tools := func(cfg *llmagent.Config) { cfg.Tools = []tool.Tool{a.lookup(), a.order()} }
-				root, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{
-					Name: "both", SubAgents: []agent.Agent{a.llm(left, tools), a.llm(right, tools)},
-				}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				a.start(root)
-				turns := func(n int) {
-					for range n {
-						left.will(a.lookups(1), answer())
-						right.will(a.lookups(1), answer())
-						a.ask()
-					}
-				}
-				turns(4)
-				n := a.ledger.number()
-				left.will(compactiontest.CallTool("order", map[string]any{"n": n}), answer())
-				right.will(answer())
-				call := a.callNamed(a.ask(), "order")
-				turns(between)
-				left.branch = ""
-				left.will(a.lookups(1), answer())
-				fact := a.late(call, n)
-				a.ledger.forget(fact) // ADK shows it to no branch that does not see the call
-				left.branch = "both.left"
-				turns(12)
-				a.compactAll()
-				turns(2)
-				if !slices.Contains(histories.FactsInContents(left.lastRequest()), fact) {
-					t.Errorf("%s, the late answer, is missing", fact)
-				}
-				a.verify(4)
-			})
-		})
-	}
 }
 
 // A turn of many tool rounds follows many turns of chat, with few summaries allowed. The agent's
