@@ -1,9 +1,12 @@
 package persistence_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"google.golang.org/adk/session"
 )
@@ -34,6 +37,9 @@ func fill(v reflect.Value, from source, depth int) {
 		return
 	case reflect.TypeFor[time.Duration]():
 		v.SetInt([]int64{0, 1, -1, 1_500_000_000, -1 << 63, 1<<63 - 1}[from.below(6)])
+		return
+	case reflect.TypeFor[jsonschema.Schema](): // it has no end, and its own JSON
+		v.Set(reflect.ValueOf(jsonschema.Schema{Type: "string", Description: "a code", Default: json.RawMessage(`"x"`)}))
 		return
 	}
 	switch v.Kind() {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,6 +19,13 @@ type StandIn struct {
 	Waits bool
 }
 
+// resumes is true for ADK v2, whose events have nodes: a call that waits has no stand-in there, because ADK would not resume
+// it.
+var resumes = func() bool {
+	_, found := reflect.TypeFor[session.Event]().FieldByName("NodeInfo")
+	return found
+}()
+
 // standIns returns the stand-ins behind the event at a position: one for each call that has an ID
 // and no response, if a later message of the user in another invocation is visible in the call's
 // branch. Calls by which ADK asks the user for something get none, because no prompt contains them.
@@ -30,8 +38,12 @@ func (h *history) standIns(i int) (out []StandIn) {
 		if call == nil || call.ID == "" || slices.Contains(asksUser, call.Name) {
 			return
 		}
-		if h.lastOf(i, call.ID) == call && !h.answered(i, call.ID) {
-			out = append(out, StandIn{call.ID, slices.Contains(h.events[i].LongRunningToolIDs, call.ID) || h.toBeConfirmed(i, call.ID)})
+		if h.lastOf(i, call.ID) != call || h.answered(i, call.ID) {
+			return
+		}
+		waits := slices.Contains(h.events[i].LongRunningToolIDs, call.ID) || h.toBeConfirmed(i, call.ID)
+		if !waits || !resumes {
+			out = append(out, StandIn{call.ID, waits})
 		}
 	})
 	return out

@@ -95,7 +95,7 @@ func TestASessionIsTheSameInEveryForm(t *testing.T) {
 	snake := strings.NewReplacer(`"customMetadata"`, `"custom_metadata"`, `"usageMetadata"`, `"usage_metadata"`, `"modelVersion"`, `"model_version"`, `"inputTranscription"`, `"input_transcription"`,
 		`"functionCall"`, `"function_call"`, `"functionResponse"`, `"function_response"`, `"promptTokenCount"`, `"prompt_token_count"`, `"candidatesTokenCount"`, `"candidates_token_count"`,
 		`"thoughtsTokenCount"`, `"thoughts_token_count"`, `"2026-01-02T03:04:05.000006Z"`, "1767323045.000006").Replace(camel)
-	if golang == camel || camel == snake || !strings.Contains(snake, "1767323045.000006") {
+	if adk.Major == 1 && golang == camel || camel == snake || !strings.Contains(snake, "1767323045.000006") {
 		t.Fatal("the forms do not differ")
 	}
 	var exported []string

@@ -16,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/audit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // eventsOf are the events of an export of lines.
@@ -116,6 +117,14 @@ func TestTheNameOfASessionIsRedactedAsAWhole(t *testing.T) {
 	}
 }
 
+// key is the name that a field of an event has in JSON. ADK v1 names none, so there it is that in Go.
+func key(field string) string {
+	if adk.Major == 2 {
+		return strings.ToLower(field[:1]) + field[1:]
+	}
+	return field
+}
+
 // TestNothingIsWrittenIfAnythingMatchesStill: not even the events in front of the one that matches.
 // The error names the event and the field, and nothing of the match.
 func TestNothingIsWrittenIfAnythingMatchesStill(t *testing.T) {
@@ -125,13 +134,16 @@ func TestNothingIsWrittenIfAnythingMatchesStill(t *testing.T) {
 	h.Events[len(h.Events)-1].Actions.StateDelta = map[string]any{"line": 1.0}
 	path := built(t, h)
 	for _, c := range []struct{ pattern, where string }{
-		{`"Author":"user","Actions".*`, `event 1: field "`},
-		{`"line","Author`, `event 7: field "Author"`},
-		{`last","Branch":"line`, `event 7: field "Branch"`},
-		{`StateDelta":\{"line`, `event 7: field "Actions.StateDelta.line"`},
-		{`2026-01-01T00:00:07`, `event 7: field "Timestamp"`},
+		{`"` + key("Author") + `":"user","` + key("Actions") + `".*`, `event 1: field "`},
+		{`"line","` + key("Author"), `event 7: field "` + key("Author") + `"`},
+		{`last","` + key("Branch") + `":"line`, `event 7: field "` + key("Branch") + `"`},
+		{key("StateDelta") + `":\{"line`, `event 7: field "` + key("Actions") + "." + key("StateDelta") + `.line"`},
+		{`2026-01-01T00:00:07`, `event 7: field "` + key("Timestamp") + `"`},
 		{`false`, `event 1: field "`},
 	} {
+		if c.pattern == "false" && adk.Major == 2 {
+			continue // which leaves it out
+		}
 		out, err := refused(t, path, audit.JSONL, c.pattern)
 		if !errors.Is(err, audit.ErrRedact) || !strings.Contains(fmt.Sprint(err), "make the pattern narrower") || !strings.Contains(fmt.Sprint(err), c.where) || out != "" {
 			t.Errorf("%s: %v\n%s", c.pattern, err, out)
@@ -163,10 +175,10 @@ func TestADocumentIsRedactedAsItIsShown(t *testing.T) {
 // TestWordsOfTheFormatAreNotLookedAt: otherwise a common word could not be redacted at all.
 func TestWordsOfTheFormatAreNotLookedAt(t *testing.T) {
 	t.Parallel()
-	path := built(t, (&ct.History{}).User("i", "the Author covered it").Call("i", "bot", "t", "c").Response("i", "bot", "t", "r", "c").Turns(2, "bot").Compact("r1", "e1", "e2", "e3"))
+	path := built(t, (&ct.History{}).User("i", "the "+key("Author")+" covered it").Call("i", "bot", "t", "c").Response("i", "bot", "t", "r", "c").Turns(2, "bot").Compact("r1", "e1", "e2", "e3"))
 	for _, format := range audit.Formats {
-		out := exported(t, path, format, `Author|covered|Session|call of|version|compaction record|agent|event_count|"ID":`)
-		if !strings.Contains(out, "the [redacted] [redacted] it") || format == audit.JSONL && !strings.Contains(out, `"Author":`) {
+		out := exported(t, path, format, key("Author")+`|covered|Session|call of|version|compaction record|agent|event_count|"ID":`)
+		if !strings.Contains(out, "the [redacted] [redacted] it") || format == audit.JSONL && !strings.Contains(out, `"`+key("Author")+`":`) {
 			t.Errorf("%s became\n%s", format, out)
 		}
 	}

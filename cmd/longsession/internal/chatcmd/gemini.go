@@ -102,6 +102,8 @@ func (s source) explain(name string, err error) error {
 		return &refusal{text, err}
 	case errors.Is(err, errCut):
 		return &refusal{"Gemini's answer is not complete: " + err.Error(), err}
+	case errors.Is(err, io.ErrUnexpectedEOF): // what later versions of Google's library return
+		return &refusal{fmt.Sprintf("Gemini's answer is not complete: %v: %v", errCut, err), err}
 	case errors.As(err, &at): // what the library says around it is for programmers
 		return &refusal{fmt.Sprintf("Gemini cannot be reached: %v; %s", at.Err, s.checkAddress()), err}
 	}
