@@ -109,11 +109,28 @@ func (m *messages) overtake(i int32, ev *session.Event) bool {
 	return false
 }
 
+// tasks returns the names of the agents that were given tasks, and the events in which that was done. The call of a task
+// stays open over turns, until the task is finished; its ID is the isolation scope of the events of the task. A task that
+// has no event yet is known by another call of its name, or by one beside it.
+func (g *grouping) tasks() (names map[string]bool, with map[int32]bool) {
+	if len(g.scopes) == 0 {
+		return nil, nil
+	}
+	names, with = map[string]bool{}, map[int32]bool{}
+	for k := range g.sites {
+		if s := &g.sites[k]; g.scopes[s.call.ID] {
+			names[s.call.Name], with[s.event] = true, true
+		}
+	}
+	return names, with
+}
+
 // markOver finds the calls without a response whose invocations are over.
 func (g *grouping) markOver(overtaken func(*session.Event) bool) {
+	tasks, with := g.tasks()
 	for k := range g.sites {
 		s := &g.sites[k]
-		if s.answered || g.scopes[s.call.ID] { // the call of a task stays open over turns, until the task is finished
+		if s.answered || tasks[s.call.Name] || with[s.event] {
 			continue
 		}
 		ev := g.events[s.event]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/genai"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
@@ -65,6 +67,9 @@ func TestAnInterruptedCallIsAnswered(t *testing.T) {
 			[]string{"e1", "e2", "1:cut", "e3", "e4", "e5", "e6"}},
 		{"not where a summary stands for it", call("c").Turn("j", "bot", "q", "a").Compact("r1", "e1", "e2"), []string{"r1", "e3", "e4"}},
 	} {
+		if adk.ResumesRuns { // a call that waits has none
+			row.want = slices.DeleteFunc(row.want, func(said string) bool { return strings.HasSuffix(said, unknown) })
+		}
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			holds(t, row.h.Events)
