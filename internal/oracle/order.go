@@ -31,7 +31,7 @@ func (h *history) free() {
 		}
 		place := h.place(r.anchor)
 		for i := 0; i <= place; i++ {
-			if end := h.lastResponse(i); len(CallIDs(h.events[i])) > 0 && end > place && !h.hidden[end] && h.events[end].InvocationID != h.events[i].InvocationID {
+			if end := h.lastResponse(i); len(CallIDs(h.events[i])) > 0 && end > place && !h.hidden[end] && (resumes || h.events[end].InvocationID != h.events[i].InvocationID) {
 				r.anchor = -1
 				break
 			}
