@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +31,10 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 	"google.golang.org/adk/tool/toolconfirmation"
 
+	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -51,6 +56,8 @@ type node struct {
 	// The settings of an llm: may it transfer to its parent and its peers, does it read the history, and
 	// is an expert among its tools.
 	noParent, noPeers, none, expert bool
+	// mode is how an llm is delegated to: only ADK v2 has modes.
+	mode string
 	// plan is what the model of an llm does, one step for each of its calls. Beyond it the model speaks.
 	plan []step
 }
@@ -82,6 +89,10 @@ type app struct {
 	// changes makes a plugin of the app rewrite every message of the user, and answers makes it answer every second
 	// call of lookup in the place of the tool.
 	changes, answers bool
+	// make builds the root agent, if not nil, in the place of root. Such an app mentions a fact in every message, and
+	// no request may lack one. shuffled means that its nodes run side by side.
+	make     func(p *player) agent.Agent
+	shuffled bool
 }
 
 // each calls f for every agent of the app, parents first.
@@ -93,6 +104,9 @@ func (n *node) each(f func(*node)) {
 }
 
 func (a app) disordered() (found bool) {
+	if a.make != nil {
+		return a.shuffled
+	}
 	a.root.each(func(n *node) { found = found || n.kind == parallel })
 	return found
 }
@@ -107,12 +121,21 @@ type played struct {
 	mu     sync.Mutex
 	lines  []string // what models, tools, errors and consumers saw, in order
 	stored []string // the events of the session, without records
+	// facts are those of each request, by the agent and the number of its request.
+	facts map[string][]string
 }
 
 func (p *played) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lines = append(p.lines, fmt.Sprintf(format, args...))
+}
+
+// request notes what facts a request has.
+func (p *played) request(of string, req *model.LLMRequest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.facts[of] = compactiontest.Facts(canonical(req.Contents) + canonical(req.Config))
 }
 
 // player plays an app over one session service.
@@ -124,8 +147,15 @@ type player struct {
 	// between is called after each turn, if not nil.
 	between func(n int)
 	out     *played
+	// stack are the layers, if any.
+	stack *longsession.Stack
+	// runs numbers the invocations, in the order in which they began.
+	runs map[string]int
 	// answered are the calls that a message has answered.
 	answered map[string]bool
+	// turn is the number of the turn, counts are how often nodes of a workflow ran.
+	turn   int
+	counts map[string]int
 }
 
 const (
@@ -137,16 +167,22 @@ var madeUp = regexp.MustCompile(`Available tools: [^\\]*|adk-[0-9a-f]{8}-[0-9a-f
 
 // play plays an app over a service, and returns what happened.
 func (a app) play(t testing.TB, inner, svc session.Service, between func(n int)) *played {
-	p := &player{app: a, t: t, inner: inner, svc: svc, between: between, out: &played{}, answered: map[string]bool{}}
+	return a.playIn(t, nil, inner, svc, between)
+}
+
+// playIn plays an app over a service, in layers unless stack is nil.
+func (a app) playIn(t testing.TB, stack *longsession.Stack, inner, svc session.Service, between func(n int)) *played {
+	p := &player{app: a, t: t, stack: stack, inner: inner, svc: svc, between: between, out: &played{facts: map[string][]string{}}, runs: map[string]int{}, answered: map[string]bool{}}
 	if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: appName, UserID: userID, SessionID: sessionID}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := runner.New(runner.Config{AppName: appName, Agent: p.build(a.root), SessionService: svc, PluginConfig: p.plugins()})
+	r, err := runner.New(runner.Config{AppName: appName, Agent: p.rootAgent(), SessionService: svc, PluginConfig: p.plugins()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n, turn := range a.turns {
 		p.out.note("turn %d", n)
+		p.turn = n
 		if turn.author != "" {
 			p.append(n, turn)
 		} else {
@@ -157,7 +193,7 @@ func (a app) play(t testing.TB, inner, svc session.Service, between func(n int))
 		}
 	}
 	for _, ev := range p.events() {
-		p.out.stored = append(p.out.stored, text(ev))
+		p.out.stored = append(p.out.stored, fmt.Sprintf("run %d: %s", p.invocation(ev.InvocationID), text(ev)))
 	}
 	for i, line := range p.out.lines { // tools that were called together run in any order
 		for j := i; j > 0 && isRun(line) && isRun(p.out.lines[j-1]) && p.out.lines[j] < p.out.lines[j-1]; j-- {
@@ -173,6 +209,31 @@ func (a app) play(t testing.TB, inner, svc session.Service, between func(n int))
 
 func isRun(line string) bool {
 	return strings.Contains(line, " runs ") || strings.Contains(line, "asks expert_of_")
+}
+
+func (p *player) rootAgent() agent.Agent {
+	if p.make != nil {
+		return p.make(p)
+	}
+	return p.build(p.root)
+}
+
+// invocation returns the number of an invocation.
+func (p *player) invocation(id string) int {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	if _, ok := p.runs[id]; !ok {
+		p.runs[id] = len(p.runs)
+	}
+	return p.runs[id]
+}
+
+// fact returns a fact token for a text of the app, "" unless it mentions facts.
+func (p *player) fact(format string, args ...any) string {
+	if p.make == nil {
+		return ""
+	}
+	return " " + compactiontest.Fact(int(crc32.ChecksumIEEE(fmt.Appendf(nil, format, args...))%100_000))
 }
 
 // events are the stored events of the session without records.
@@ -273,11 +334,17 @@ func (p *player) message(turn turn) *genai.Content {
 				response["payload"] = map[string]any{"text": strings.Repeat("The address has changed to Bremen. ", turn.payload)}
 			}
 		}
+		if call.Name == "adk_request_input" {
+			response = map[string]any{"response": fmt.Sprintf("answer %d%s", n, p.fact("answer %d", p.turn))}
+			if turn.deny {
+				response = map[string]any{"response": n}
+			}
+		}
 		p.out.note("answers %s", canonical(call))
 		content.Parts = append(content.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: call.ID, Name: call.Name, Response: response}})
 	}
 	if len(content.Parts) == 0 || turn.say != "" {
-		content.Parts = append(content.Parts, &genai.Part{Text: "Please go on. " + turn.say})
+		content.Parts = append(content.Parts, &genai.Part{Text: "Please go on. " + turn.say + p.fact("turn %d", p.turn)})
 	}
 	return content
 }
@@ -300,7 +367,7 @@ func (p *player) build(n *node) agent.Agent {
 		made, err = loopagent.New(loopagent.Config{AgentConfig: base, MaxIterations: 2})
 	default:
 		cfg := llmagent.Config{
-			Name: n.name, Description: base.Description, SubAgents: below, Model: &script{p: p, node: n}, Tools: p.tools(n),
+			Name: n.name, Description: base.Description, SubAgents: below, Model: p.model(n), Tools: p.tools(n),
 			DisallowTransferToParent: n.noParent, DisallowTransferToPeers: n.noPeers,
 		}
 		if n.none {
@@ -341,7 +408,7 @@ func (p *player) tools(n *node) []tool.Tool {
 		out = append(out, made)
 	}
 	if n.expert {
-		expert, err := llmagent.New(llmagent.Config{Name: "expert_of_" + n.name, Description: "Knows.", Model: &script{p: p, node: &node{name: "expert_of_" + n.name}}})
+		expert, err := llmagent.New(llmagent.Config{Name: "expert_of_" + n.name, Description: "Knows.", Model: p.model(&node{name: "expert_of_" + n.name})})
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -371,6 +438,9 @@ func (p *player) plugins() runner.PluginConfig {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	if p.stack != nil {
+		return p.stack.PluginConfig(made)
+	}
 	return runner.PluginConfig{Plugins: []*plugin.Plugin{made}}
 }
 
@@ -383,15 +453,25 @@ type script struct {
 	calls int
 }
 
+// model returns the model of an agent, in the layers.
+func (p *player) model(n *node) model.LLM {
+	m := &script{p: p, node: n}
+	if p.stack != nil {
+		return p.stack.Model(m)
+	}
+	return m
+}
+
 func (m *script) Name() string { return "model-of-" + m.node.name }
 
-func (m *script) GenerateContent(context.Context, *model.LLMRequest, bool) iter.Seq2[*model.LLMResponse, error] {
+func (m *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		m.mu.Lock()
 		k := m.calls
 		m.calls++
 		m.mu.Unlock()
 		m.p.out.note("asks %s for the %dth time", m.node.name, k)
+		m.p.out.request(fmt.Sprintf("%s, request %d", m.node.name, k), req)
 		next := step{words: 20}
 		if k < len(m.node.plan) {
 			next = m.node.plan[k]
@@ -406,6 +486,12 @@ func (m *script) GenerateContent(context.Context, *model.LLMRequest, bool) iter.
 			if to, transfers := strings.CutPrefix(name, "transfer:"); transfers {
 				call = &genai.FunctionCall{Name: "transfer_to_agent", Args: map[string]any{"agent_name": to}}
 			}
+			if to, delegates := strings.CutPrefix(name, "delegate:"); delegates {
+				call = &genai.FunctionCall{Name: to, Args: map[string]any{"request": fmt.Sprintf("Do what is needed: %d.%d%s", k, i, m.p.fact("task %s %d %d", m.node.name, k, i))}}
+			}
+			if name == "finish" {
+				call = &genai.FunctionCall{Name: "finish_task", Args: map[string]any{"result": fmt.Sprintf("%s is done%s", m.node.name, m.p.fact("done %s %d", m.node.name, k))}}
+			}
 			if name == "expert" {
 				call = &genai.FunctionCall{Name: "expert_of_" + m.node.name, Args: map[string]any{"request": "What now?"}}
 			}
@@ -415,7 +501,7 @@ func (m *script) GenerateContent(context.Context, *model.LLMRequest, bool) iter.
 			if strings.HasPrefix(m.node.name, "expert_of_") {
 				k = 0 // two of its calls may run at once
 			}
-			content.Parts = []*genai.Part{{Text: fmt.Sprintf("%s speaks for the %dth time%s.", m.node.name, k, strings.Repeat(" and means it", next.words/3))}}
+			content.Parts = []*genai.Part{{Text: fmt.Sprintf("%s speaks for the %dth time%s.%s", m.node.name, k, strings.Repeat(" and means it", next.words/3), m.p.fact("text %s %d", m.node.name, k))}}
 		}
 		yield(&model.LLMResponse{Content: content, FinishReason: genai.FinishReasonStop}, nil)
 	}
@@ -423,9 +509,14 @@ func (m *script) GenerateContent(context.Context, *model.LLMRequest, bool) iter.
 
 // text is an event without what differs from play to play.
 func text(ev *session.Event) string {
-	return fmt.Sprintf("%s in %q: %s long %d state %s code %q transfer %q", ev.Author, ev.Branch, canonical(ev.Content), len(ev.LongRunningToolIDs),
-		canonical(ev.Actions.StateDelta), ev.ErrorCode, ev.Actions.TransferToAgent)
+	state := maps.Clone(ev.Actions.StateDelta)
+	delete(state, guard.StateKey) // what the layers keep there
+	return fmt.Sprintf("%s in %q: %s long %d state %s code %q transfer %q%s", ev.Author, ev.Branch, canonical(ev.Content), len(ev.LongRunningToolIDs),
+		canonical(state), ev.ErrorCode, ev.Actions.TransferToAgent, more(ev))
 }
+
+// more is what else [text] says of an event.
+var more = func(*session.Event) string { return "" }
 
 func canonical(v any) string {
 	data, err := json.Marshal(v)
@@ -445,7 +536,9 @@ func (a app) String() string {
 			show(child, indent+"  ")
 		}
 	}
-	show(a.root, "")
+	if a.root != nil {
+		show(a.root, "")
+	}
 	for i, turn := range a.turns {
 		fmt.Fprintf(&b, "turn %d: %+v\n", i, turn)
 	}

@@ -2,10 +2,14 @@ package difference_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
@@ -16,6 +20,29 @@ import (
 type policy struct {
 	change  func(*compaction.Config)
 	between func(t testing.TB, svc *compaction.CompactionSessionService, n int)
+	layers  bool // all that are on by default, not compaction alone
+}
+
+// wrap puts compaction over a storage, or all layers.
+func (with policy) wrap(t testing.TB, inner session.Service) (*longsession.Stack, *compaction.CompactionSessionService) {
+	t.Helper()
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous = &compactiontest.Oracle{}, true
+	if with.change != nil {
+		with.change(&cfg)
+	}
+	if with.layers {
+		stack, err := longsession.New(inner, longsession.Config{Compaction: cfg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stack, stack.Sessions
+	}
+	svc, err := compaction.NewCompactionService(inner, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nil, svc
 }
 
 var ref = compaction.SessionRef{AppName: appName, UserID: userID, SessionID: sessionID}
@@ -24,19 +51,24 @@ var ref = compaction.SessionRef{AppName: appName, UserID: userID, SessionID: ses
 // were stored.
 func (a app) differs(t testing.TB, store storages.Storage, with policy) (string, int) {
 	t.Helper()
+	diff, events := a.compare(t, store, with)
+	summaries := 0
+	for _, ev := range events {
+		if record.Is(ev) {
+			summaries++
+		}
+	}
+	return diff, summaries
+}
+
+// compare plays an app bare and wrapped, and returns the first differences, and all that is stored of the wrapped play.
+func (a app) compare(t testing.TB, store storages.Storage, with policy) (string, []*session.Event) {
+	t.Helper()
 	service := store.Anew(t).Open(t)
 	bare := a.play(t, service, service, nil)
 	inner := store.Anew(t).Open(t)
-	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous = &compactiontest.Oracle{}, true
-	if with.change != nil {
-		with.change(&cfg)
-	}
-	svc, err := compaction.NewCompactionService(inner, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrapped := a.play(t, inner, svc, func(n int) {
+	stack, svc := with.wrap(t, inner)
+	wrapped := a.playIn(t, stack, inner, svc, func(n int) {
 		if with.between != nil {
 			with.between(t, svc, n)
 		}
@@ -44,17 +76,15 @@ func (a app) differs(t testing.TB, store storages.Storage, with policy) (string,
 	if err := svc.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	summaries := 0
-	for _, ev := range stored(t, inner) {
-		if record.Is(ev) {
-			summaries++
-		}
-	}
+	events := stored(t, inner)
 	diff := strings.Join(append(difference("what happened", bare.lines, wrapped.lines), difference("what is stored", bare.stored, wrapped.stored)...), "\n")
-	if diff != "" && a.disordered() && a.isUndecided(t, store, bare) {
-		return "", summaries
+	if diff == "" && !a.disordered() {
+		diff = strings.Join(lacking(bare.facts, wrapped.facts), "\n")
 	}
-	return diff, summaries
+	if diff != "" && a.disordered() && a.isUndecided(t, store, bare) {
+		diff = ""
+	}
+	return diff, events
 }
 
 // isUndecided reports whether ADK itself does not do the same with an app each time. For example, which of two agents in
@@ -68,6 +98,18 @@ func (a app) isUndecided(t testing.TB, store storages.Storage, bare *played) boo
 		}
 	}
 	return false
+}
+
+// lacking lists the requests that lack a fact which they have bare.
+func lacking(bare, wrapped map[string][]string) (out []string) {
+	for _, of := range slices.Sorted(maps.Keys(bare)) {
+		for _, fact := range bare[of] {
+			if !slices.Contains(wrapped[of], fact) {
+				out = append(out, fmt.Sprintf("%s lacks %s", of, fact))
+			}
+		}
+	}
+	return out
 }
 
 // difference lists where two plays part.

@@ -1,0 +1,452 @@
+//go:build ignore
+
+package difference_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"pgregory.net/rapid"
+
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/agent/workflowagent"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/functiontool"
+	"google.golang.org/adk/workflow"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+func init() {
+	more = func(ev *session.Event) string {
+		path := ""
+		if ev.NodeInfo != nil {
+			path = fmt.Sprintf(" by %s for %v", ev.NodeInfo.Path, ev.NodeInfo.OutputFor)
+		}
+		return madeUp.ReplaceAllString(fmt.Sprintf(" in scope %q output %s routes %v requests %s", ev.IsolationScope, canonical(ev.Output), ev.Routes, canonical(ev.RequestedInput))+path, "#")
+	}
+}
+
+// part is a piece of a workflow, entered at one node and left at another.
+type part struct {
+	kind, name string
+	asks       int      // of a node that asks: how often
+	fixed      bool     // its requests have the same ID in each run
+	schema     bool     // it takes strings alone
+	plan       []step   // of an agent
+	mode       string   // of an agent
+	parts      []*part  // of a part that has parts
+	options    []string // of the child of a dynamic node
+}
+
+func (x *part) String() string {
+	return fmt.Sprintf("%s %s asks %d fixed %t schema %t mode %q plan %+v options %v %v", x.kind, x.name, x.asks, x.fixed, x.schema, x.mode, x.plan, x.options, x.parts)
+}
+
+// flow is an app whose root is a workflow of parts, one behind the other.
+func flow(turns []turn, parts ...*part) app {
+	return app{turns: turns, make: func(p *player) agent.Agent { return p.workflow("flow", parts) }, shuffled: shuffles(parts)}
+}
+
+func shuffles(parts []*part) bool {
+	for _, x := range parts {
+		if x.kind == "fan" || shuffles(x.parts) {
+			return true
+		}
+	}
+	return false
+}
+
+// workflow builds an agent that is a workflow.
+func (p *player) workflow(name string, parts []*part) agent.Agent {
+	made, err := workflowagent.New(workflowagent.Config{Name: name, Description: "Plays " + name + ".", Edges: p.chain(workflow.Start, parts)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return made
+}
+
+// chain returns the edges of parts, one behind the other.
+func (p *player) chain(from workflow.Node, parts []*part) (edges []workflow.Edge) {
+	for _, x := range parts {
+		entry, exit, within := p.nodes(x)
+		edges = append(append(edges, workflow.Edge{From: from, To: entry}), within...)
+		from = exit
+	}
+	return edges
+}
+
+// nodes builds the nodes of a part.
+func (p *player) nodes(x *part) (entry, exit workflow.Node, edges []workflow.Edge) {
+	switch x.kind {
+	case "fan": // two parts side by side, and a join
+		split, join := p.node(&part{kind: "work", name: x.name + "-split"}), workflow.NewJoinNode(x.name+"-join")
+		for _, side := range x.parts {
+			in, out, within := p.nodes(side)
+			edges = append(append(edges, workflow.Edge{From: split, To: in}, workflow.Edge{From: out, To: join}), within...)
+		}
+		return split, join, edges
+	case "route": // of two parts, the first in every run but each third; the second is a dead end
+		router := workflow.NewEmittingFunctionNode(x.name, func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
+			ev := session.NewEvent(ctx, ctx.InvocationID())
+			ev.Routes, ev.Output = []string{"first"}, in
+			if p.invocation(ctx.InvocationID())%3 == 2 {
+				ev.Routes = []string{"second"}
+			}
+			p.out.note("%s routes %s to %v", x.name, canonical(in), ev.Routes)
+			return nil, emit(ev)
+		}, workflow.NodeConfig{})
+		in, out, edges := p.nodes(x.parts[0])
+		other, _, more := p.nodes(x.parts[1])
+		return router, out, append(append(edges, more...), workflow.Edge{From: router, To: in, Route: workflow.StringRoute("first")}, workflow.Edge{From: router, To: other, Route: workflow.StringRoute("second")})
+	case "many": // a list, and a worker for each of its items
+		list := workflow.NewFunctionNode(x.name+"-list", func(agent.Context, any) ([]any, error) { return []any{"a", "b", "c"}, nil }, workflow.NodeConfig{})
+		worker, err := workflow.NewParallelWorker(x.name, p.node(x.parts[0]), 1, workflow.NodeConfig{})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return list, worker, []workflow.Edge{{From: list, To: worker}}
+	}
+	n := p.node(x)
+	return n, n, nil
+}
+
+// count returns how often it was called for a name.
+func (p *player) count(name string) int {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	if p.counts == nil {
+		p.counts = map[string]int{}
+	}
+	p.counts[name]++
+	return p.counts[name]
+}
+
+// node builds the node of a part that is only one.
+func (p *player) node(x *part) workflow.Node {
+	rerun := true
+	switch x.kind {
+	case "ask": // hands the answer on
+		return workflow.NewEmittingFunctionNode(x.name, func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
+			p.out.note("node %s asks, given %s", x.name, canonical(in))
+			if err := emit(workflow.NewRequestInputEvent(ctx, p.request(ctx, x, 0))); err != nil {
+				return nil, err
+			}
+			return nil, workflow.ErrNodeInterrupted
+		}, workflow.NodeConfig{})
+	case "ask again": // runs again with each answer
+		return workflow.NewEmittingFunctionNode(x.name, func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
+			p.out.note("node %s runs on %s, and asks", x.name, canonical(in))
+			var replies []string
+			for i := range max(x.asks, 1) {
+				reply, err := workflow.ResumeOrRequestInput(ctx, emit, p.request(ctx, x, i))
+				if err != nil {
+					return nil, err
+				}
+				replies = append(replies, canonical(reply))
+			}
+			p.out.note("node %s has %v", x.name, replies)
+			return strings.Join(replies, ", "), nil
+		}, workflow.NodeConfig{RerunOnResume: &rerun})
+	case "agent":
+		made, err := workflow.NewAgentNode(p.agent(&node{name: x.name, kind: llm, mode: x.mode, plan: x.plan}, nil), workflow.NodeConfig{})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return made
+	case "nested":
+		made, err := workflow.NewWorkflowNode(x.name, p.chain(workflow.Start, x.parts))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return made
+	case "dynamic":
+		return p.dynamic(x)
+	}
+	cfg := workflow.NodeConfig{}
+	if x.kind == "flaky" {
+		cfg.RetryConfig = &workflow.RetryConfig{MaxAttempts: 3, InitialDelay: time.Millisecond}
+	}
+	return workflow.NewFunctionNode(x.name, func(ctx agent.Context, in any) (any, error) {
+		k := p.count(x.name)
+		p.out.note("node %s runs on %s", x.name, canonical(in))
+		if x.kind == "flaky" && k%2 == 1 || x.kind == "fails" && k%2 == 0 {
+			return nil, errors.New("out of order")
+		}
+		return fmt.Sprintf("%s has run.%s", x.name, p.fact("node %s %d", x.name, k)), nil
+	}, cfg)
+}
+
+// request is what a node asks the user.
+func (p *player) request(ctx agent.Context, x *part, i int) session.RequestInput {
+	req := session.RequestInput{InterruptID: fmt.Sprintf("ask-%s-%d", x.name, i), Message: "What now?", Payload: map[string]any{"of": x.name}}
+	if !x.fixed {
+		req.InterruptID += fmt.Sprintf("-of-run-%d", p.invocation(ctx.InvocationID()))
+	}
+	if x.schema {
+		req.ResponseSchema = &jsonschema.Schema{Type: "string"}
+	}
+	return req
+}
+
+// dynamic builds a node that runs its parts as its children.
+func (p *player) dynamic(x *part) workflow.Node {
+	children := make([]workflow.Node, len(x.parts))
+	for i, child := range x.parts {
+		children[i] = p.node(child)
+	}
+	return workflow.NewDynamicNode(x.name, func(ctx agent.Context, in any, _ func(*session.Event) error) (any, error) {
+		p.out.note("node %s begins with %s", x.name, canonical(in))
+		out := in
+		for i, child := range children {
+			var options []workflow.RunNodeOption
+			for _, name := range x.parts[i].options {
+				options = append(options, map[string]workflow.RunNodeOption{
+					"id": workflow.WithRunID("run-of-" + x.parts[i].name), "branch": workflow.WithUseSubBranch(), "scope": workflow.WithIsolationScope("scope-of-" + x.parts[i].name),
+					"path": workflow.WithIsolationScopeFromNodePath(), "output": workflow.WithUseAsOutput(), "raise": workflow.WithRaiseOnWait(),
+				}[name])
+			}
+			given, err := workflow.RunNode[any](ctx, child, out, options...)
+			if err != nil {
+				p.out.note("node %s stops at %s: %v", x.name, x.parts[i].name, madeUp.ReplaceAllString(err.Error(), "#"))
+				return nil, err
+			}
+			out = given
+		}
+		p.out.note("node %s ends with %s", x.name, canonical(out))
+		return out, nil
+	}, workflow.NodeConfig{})
+}
+
+// team is an app of an llm with the agents below it. Those of flows are workflows of these parts, the others have modes.
+func team(root *node, flows map[string][]*part, turns []turn) app {
+	return app{root: root, turns: turns, make: func(p *player) agent.Agent { return p.agent(root, flows) }}
+}
+
+// agent builds an agent of a team.
+func (p *player) agent(n *node, flows map[string][]*part) agent.Agent {
+	if parts := flows[n.name]; parts != nil {
+		return p.workflow(n.name, parts)
+	}
+	var below []agent.Agent
+	for _, child := range n.children {
+		below = append(below, p.agent(child, flows))
+	}
+	cfg := llmagent.Config{
+		Name: n.name, Description: "Plays " + n.name + ".", SubAgents: below, Model: p.model(n), Tools: p.tools(n), Mode: llmagent.Mode(n.mode),
+		DisallowTransferToParent: n.noParent, DisallowTransferToPeers: n.noPeers,
+	}
+	// One that gives no result before the user does.
+	wait, err := functiontool.New(functiontool.Config{Name: "wait", Description: "Waits.", IsLongRunning: true}, func(ctx agent.Context, in args) (map[string]any, error) {
+		p.out.note("%s runs wait(%s)", ctx.AgentName(), in.N)
+		return nil, nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cfg.Tools = append(cfg.Tools, wait)
+	made, err := llmagent.New(cfg)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return made
+}
+
+// names gives names to the parts of an app.
+type names int
+
+func (n *names) next() string { *n++; return fmt.Sprintf("n%d", *n) }
+
+func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
+	kinds := []string{"work", "ask", "ask again", "agent", "agent", "dynamic", "dynamic", "flaky", "many", "route", "nested"}
+	if fans {
+		kinds = append(kinds, "fan", "fan")
+	}
+	if depth == 0 {
+		kinds = kinds[:5]
+	}
+	x := &part{kind: rapid.SampledFrom(kinds).Draw(t, "kind"), name: name.next()}
+	drawSettings(t, x)
+	below := 0
+	switch x.kind {
+	case "many":
+		x.parts = []*part{{kind: "work", name: name.next()}}
+	case "route", "fan":
+		below = 2
+	case "nested":
+		below = rapid.IntRange(1, 2).Draw(t, "parts")
+	case "dynamic":
+		below = rapid.IntRange(1, 3).Draw(t, "children")
+	}
+	for i := range below {
+		next := drawPart(t, name, depth-1, false)
+		if x.kind == "dynamic" {
+			for next.kind == "ask" || next.kind == "route" || next.kind == "many" || next.kind == "nested" {
+				next.kind, next.parts = "ask again", nil
+			}
+			for _, option := range []string{"id", "branch", "scope", "path", "raise"} {
+				if chance(t, 25, option) {
+					next.options = append(next.options, option)
+				}
+			}
+			if i == below-1 && chance(t, 30, "output") {
+				next.options = append(next.options, "output")
+			}
+			if next.kind == "agent" && chance(t, 40, "task") {
+				next.mode, next.plan = "task", drawMemberPlan(t, nil, "task")
+				next.options = append(next.options, "scope", "raise")
+			}
+		}
+		x.parts = append(x.parts, next)
+	}
+	return x
+}
+
+func drawSettings(t *rapid.T, x *part) {
+	x.asks, x.fixed, x.schema = rapid.IntRange(1, 2).Draw(t, "asks"), chance(t, 10, "fixed"), chance(t, 20, "schema")
+	if x.kind == "agent" {
+		x.plan = drawMemberPlan(t, nil, "")
+	}
+}
+
+// drawMemberPlan draws what an agent does that may delegate to others.
+func drawMemberPlan(t *rapid.T, to []string, mode string) (plan []step) {
+	kinds := []string{"says", "calls", "calls"}
+	if len(to) > 0 {
+		kinds = append(kinds, "delegates", "delegates", "delegates")
+	}
+	if mode == "task" {
+		kinds = append(kinds, "finishes", "finishes")
+	}
+	for range rapid.IntRange(1, 14).Draw(t, "steps") {
+		switch rapid.SampledFrom(kinds).Draw(t, "step") {
+		case "calls":
+			plan = append(plan, step{calls: rapid.SliceOfN(rapid.SampledFrom([]string{"lookup", "lookup", "order", "refund", "wait"}), 1, 2).Draw(t, "calls")})
+		case "delegates":
+			plan = append(plan, step{calls: []string{rapid.SampledFrom(to).Draw(t, "to")}})
+		case "finishes":
+			plan = append(plan, calls("finish"))
+		default:
+			plan = append(plan, step{words: rapid.IntRange(3, 100).Draw(t, "words"), fail: chance(t, 10, "fails")})
+		}
+	}
+	return plan
+}
+
+func drawFlow(t *rapid.T) (app, string) {
+	var name names
+	var parts []*part
+	fans := chance(t, 30, "fans")
+	for range rapid.IntRange(1, 4).Draw(t, "parts") {
+		parts = append(parts, drawPart(t, &name, 2, fans))
+	}
+	return flow(drawTurns(t), parts...), fmt.Sprint(parts)
+}
+
+func drawTeam(t *rapid.T) (app, string) {
+	var name names
+	root := &node{name: "root", kind: llm}
+	var to []string
+	flows := map[string][]*part{}
+	described := ""
+	for range rapid.IntRange(1, 3).Draw(t, "members") {
+		member := &node{name: name.next(), kind: llm, mode: rapid.SampledFrom([]string{"task", "task", "single_turn", "chat", "workflow"}).Draw(t, "mode")}
+		switch member.mode {
+		case "workflow":
+			member.mode = ""
+			for range rapid.IntRange(1, 3).Draw(t, "parts") {
+				flows[member.name] = append(flows[member.name], drawPart(t, &name, 1, false))
+			}
+			to = append(to, "transfer:"+member.name)
+			described += fmt.Sprint(member.name, flows[member.name], "\n")
+		case "chat":
+			to = append(to, "transfer:"+member.name)
+			member.plan = drawMemberPlan(t, []string{"transfer:root"}, "chat")
+		default:
+			to = append(to, "delegate:"+member.name)
+			member.plan = drawMemberPlan(t, nil, member.mode)
+		}
+		root.children = append(root.children, member)
+		described += fmt.Sprintln(member.name, member.mode)
+	}
+	root.plan = drawMemberPlan(t, to, "chat")
+	return team(root, flows, drawTurns(t)), described
+}
+
+func drawTurns(t *rapid.T) (turns []turn) {
+	for range rapid.IntRange(3, 14).Draw(t, "turns") {
+		next := turn{say: "And then?"}
+		if chance(t, 50, "answers") {
+			next = turn{answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 2).Draw(t, "which"), fresh: chance(t, 85, "fresh"), deny: chance(t, 15, "deny")}
+			if chance(t, 15, "and says") {
+				next.say = "And one more thing."
+			}
+		} else if chance(t, 10, "stops") {
+			next.stop = rapid.IntRange(1, 6).Draw(t, "stop")
+		}
+		turns = append(turns, next)
+	}
+	return turns
+}
+
+// TestAWrappedWorkflowDoesWhatItDoesBare plays generated workflows, and teams of agents that delegate tasks, bare and
+// wrapped: routes, joins, workers, retries, dynamic nodes with and without scopes and IDs of their own, input that is
+// requested and given in any order, turns later or never, tasks of many turns, confirmations. The same nodes, agents and
+// tools run as often on the same inputs, with the same errors; the same events are stored; and no request lacks what was
+// said.
+func TestAWrappedWorkflowDoesWhatItDoesBare(t *testing.T) {
+	t.Parallel()
+	for _, of := range []struct {
+		name string
+		draw func(*rapid.T) (app, string)
+	}{{"workflows", drawFlow}, {"teams", drawTeam}} {
+		t.Run(of.name, func(t *testing.T) {
+			t.Parallel()
+			apps, over := 0, 0
+			for range testkit.Rounds(t, 3) {
+				rapid.Check(t, func(r *rapid.T) {
+					a, described := of.draw(r)
+					with := drawPolicy(r)
+					with.layers = chance(r, 50, "layers")
+					diff, events := a.compare(t, storages.InMemory(), with)
+					if diff != "" {
+						r.Fatalf("%s\n%s\n%s", described, a, diff)
+					}
+					apps, over = apps+1, over+summarizedPauses(events)
+				})
+			}
+			if over < apps/10 {
+				t.Errorf("in %d apps, %d pauses had a summary between the call and its answer: too few to prove anything", apps, over)
+			}
+		})
+	}
+}
+
+// summarizedPauses counts the calls that waited while a summary was stored, and then were answered.
+func summarizedPauses(events []*session.Event) (n int) {
+	asked := map[string]int{} // by ID: how many summaries there were
+	summaries := 0
+	for _, ev := range events {
+		if record.Is(ev) {
+			summaries++
+			continue
+		}
+		for _, id := range ev.LongRunningToolIDs {
+			asked[id] = summaries
+		}
+		for _, id := range adk.ResponseIDs(ev) {
+			if before, ok := asked[id]; ok && ev.Author == "user" && before < summaries {
+				n++
+			}
+		}
+	}
+	return n
+}
