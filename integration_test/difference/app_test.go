@@ -121,8 +121,8 @@ type played struct {
 	mu     sync.Mutex
 	lines  []string // what models, tools, errors and consumers saw, in order
 	stored []string // the events of the session, without records
-	// facts are those of each request, by the agent and the number of its request.
-	facts map[string][]string
+	// requests are the contents of each request, by the agent and the number of its request.
+	requests map[string]string
 }
 
 func (p *played) note(format string, args ...any) {
@@ -131,11 +131,11 @@ func (p *played) note(format string, args ...any) {
 	p.lines = append(p.lines, fmt.Sprintf(format, args...))
 }
 
-// request notes what facts a request has.
-func (p *played) request(of string, req *model.LLMRequest) {
+// keep notes what a request holds.
+func (p *played) keep(of string, req *model.LLMRequest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.facts[of] = compactiontest.Facts(canonical(req.Contents) + canonical(req.Config))
+	p.requests[of] = canonical(req.Contents) + canonical(req.Config.SystemInstruction)
 }
 
 // player plays an app over one session service.
@@ -172,7 +172,7 @@ func (a app) play(t testing.TB, inner, svc session.Service, between func(n int))
 
 // playIn plays an app over a service, in layers unless stack is nil.
 func (a app) playIn(t testing.TB, stack *longsession.Stack, inner, svc session.Service, between func(n int)) *played {
-	p := &player{app: a, t: t, stack: stack, inner: inner, svc: svc, between: between, out: &played{facts: map[string][]string{}}, runs: map[string]int{}, answered: map[string]bool{}}
+	p := &player{app: a, t: t, stack: stack, inner: inner, svc: svc, between: between, out: &played{requests: map[string]string{}}, runs: map[string]int{}, answered: map[string]bool{}}
 	if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: appName, UserID: userID, SessionID: sessionID}); err != nil {
 		t.Fatal(err)
 	}
@@ -471,7 +471,7 @@ func (m *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 		m.calls++
 		m.mu.Unlock()
 		m.p.out.note("asks %s for the %dth time", m.node.name, k)
-		m.p.out.request(fmt.Sprintf("%s, request %d", m.node.name, k), req)
+		m.p.out.keep(fmt.Sprintf("%s, request %d", m.node.name, k), req)
 		next := step{words: 20}
 		if k < len(m.node.plan) {
 			next = m.node.plan[k]

@@ -79,7 +79,7 @@ func (a app) compare(t testing.TB, store storages.Storage, with policy) (string,
 	events := stored(t, inner)
 	diff := strings.Join(append(difference("what happened", bare.lines, wrapped.lines), difference("what is stored", bare.stored, wrapped.stored)...), "\n")
 	if diff == "" && !a.disordered() {
-		diff = strings.Join(lacking(bare.facts, wrapped.facts), "\n")
+		diff = strings.Join(lacking(bare.requests, wrapped.requests), "\n")
 	}
 	if diff != "" && a.disordered() && a.isUndecided(t, store, bare) {
 		diff = ""
@@ -101,12 +101,12 @@ func (a app) isUndecided(t testing.TB, store storages.Storage, bare *played) boo
 }
 
 // lacking lists the requests that lack a fact which they have bare.
-func lacking(bare, wrapped map[string][]string) (out []string) {
+func lacking(bare, wrapped map[string]string) (out []string) {
 	for _, of := range slices.Sorted(maps.Keys(bare)) {
-		for _, fact := range bare[of] {
-			if !slices.Contains(wrapped[of], fact) {
-				out = append(out, fmt.Sprintf("%s lacks %s", of, fact))
-			}
+		facts := compactiontest.Facts(bare[of])
+		facts = slices.DeleteFunc(facts, func(fact string) bool { return strings.Contains(wrapped[of], fact) })
+		if len(facts) > 0 {
+			out = append(out, fmt.Sprintf("%s lacks %v:\n\tbare\n\t\t%s\n\twrapped\n\t\t%s", of, facts, bare[of], wrapped[of]))
 		}
 	}
 	return out

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/adk/tool/functiontool"
 	"google.golang.org/adk/workflow"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
@@ -397,6 +398,24 @@ func drawTurns(t *rapid.T) (turns []turn) {
 	return turns
 }
 
+// drawEager draws a policy that compacts soon. Its window is large: in a small one, the layers may shorten what was said.
+func drawEager(t *rapid.T) policy {
+	threshold, retain := rapid.SampledFrom([]int{150, 400, 1000}).Draw(t, "threshold"), rapid.IntRange(1, 6).Draw(t, "retain")
+	turns, summaries := rapid.SampledFrom([]int{1, 1, 2, compaction.Off}).Draw(t, "theta"), rapid.IntRange(1, 4).Draw(t, "summaries")
+	byHand := chance(t, 40, "by hand")
+	return policy{
+		layers: chance(t, 50, "layers"),
+		change: func(cfg *compaction.Config) {
+			cfg.TokenThreshold, cfg.RetainEvents, cfg.InvocationThreshold, cfg.OverlapSize, cfg.MaxSummaries = threshold, retain, turns, 1, summaries
+		},
+		between: func(t testing.TB, svc *compaction.CompactionSessionService, n int) {
+			if byHand && n%2 == 1 {
+				_, _ = svc.Compact(t.Context(), ref, compaction.CompactOptions{KeepEvents: 1})
+			}
+		},
+	}
+}
+
 // TestAWrappedWorkflowDoesWhatItDoesBare plays generated workflows, and teams of agents that delegate tasks, bare and
 // wrapped: routes, joins, workers, retries, dynamic nodes with and without scopes and IDs of their own, input that is
 // requested and given in any order, turns later or never, tasks of many turns, confirmations. The same nodes, agents and
@@ -414,8 +433,7 @@ func TestAWrappedWorkflowDoesWhatItDoesBare(t *testing.T) {
 			for range testkit.Rounds(t, 3) {
 				rapid.Check(t, func(r *rapid.T) {
 					a, described := of.draw(r)
-					with := drawPolicy(r)
-					with.layers = chance(r, 50, "layers")
+					with := drawEager(r)
 					diff, events := a.compare(t, storages.InMemory(), with)
 					if diff != "" {
 						r.Fatalf("%s\n%s\n%s", described, a, diff)
