@@ -1,0 +1,171 @@
+//go:build ignore
+
+package difference_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/testkit/storages"
+)
+
+// eager summarizes all that it may, after every turn and in the middle of turns.
+func eager(cfg *compaction.Config) {
+	cfg.TokenThreshold, cfg.RetainEvents, cfg.InvocationThreshold, cfg.OverlapSize, cfg.MaxSummaries = 150, 1, 1, 1, 2
+}
+
+// byHand summarizes what is left after a turn.
+func byHand(t testing.TB, svc *compaction.CompactionSessionService, _ int) {
+	_, _ = svc.Compact(t.Context(), ref, compaction.CompactOptions{KeepEvents: 1})
+}
+
+// agreeAnyway fails the test if an app does otherwise over any storage, with or without the layers, or if no call waited
+// while a summary was stored. Bare ADK must have done what lines say.
+func (a app) agreeAnyway(t *testing.T, pauses bool, lines ...string) {
+	t.Helper()
+	service := storages.InMemory().Open(t)
+	bare := a.play(t, service, service, nil)
+	for _, line := range lines {
+		if !slices.ContainsFunc(bare.lines, func(has string) bool { return len(has) >= len(line) && has[:len(line)] == line }) {
+			t.Errorf("bare ADK does not do this: %s\n%q", line, bare.lines)
+		}
+	}
+	for _, store := range storages.All(t) {
+		for _, layers := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/layers %t", store.Name, layers), func(t *testing.T) {
+				t.Parallel()
+				diff, events := a.compare(t, store, policy{change: eager, layers: layers, between: byHand})
+				if diff != "" {
+					t.Error(diff)
+				}
+				if pauses && summarizedPauses(events) == 0 {
+					t.Error("no call waited while a summary was stored, so the test proves nothing")
+				}
+			})
+		}
+	}
+}
+
+func work(name string) *part { return &part{kind: "work", name: name} }
+
+// writer is an agent of a workflow that writes in every run.
+func writer() *part { return &part{kind: "agent", name: "writer"} }
+
+// answersOldest answers the oldest of n calls.
+func answersOldest(n int) []turn { return []turn{{answers: []int{n - 1}, fresh: true}} }
+
+// TestAPausedRunKeepsWhatItsNodesHavePutOut: ReconstructRunState in workflow/persistence.go reads the events of the paused
+// invocation, among them those that have an output and no content.
+func TestAPausedRunKeepsWhatItsNodesHavePutOut(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []string{"ask", "ask again"} {
+		t.Run(asks, func(t *testing.T) {
+			t.Parallel()
+			a := flow(slices.Concat(chat(7), answersOldest(7), chat(1)), writer(), work("first"), &part{kind: asks, name: "asker", schema: true}, work("last"))
+			a.agreeAnyway(t, true, "node last runs on ")
+		})
+	}
+}
+
+// TestARunAnsweredTwiceGoesOnOnce: an answer that comes again belongs to the run that it has ended.
+func TestARunAnsweredTwiceGoesOnOnce(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []string{"ask", "ask again"} {
+		t.Run(asks, func(t *testing.T) {
+			t.Parallel()
+			a := flow(slices.Concat(chat(4), answersOldest(4), chat(5), []turn{{answers: []int{8}}}, chat(1)), writer(), work("first"), &part{kind: asks, name: "asker"}, work("last"))
+			a.agreeAnyway(t, true, "node last runs on ")
+		})
+	}
+}
+
+// TestAWaitingCallIsNotTakenForAnswered: openLongRunningCallIDs in runner/run_node.go takes a call with any response for
+// answered, and answeredOpenInterrupts in runner/agent_node.go then takes every turn for the answer.
+func TestAWaitingCallIsNotTakenForAnswered(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"wait", "order", "refund"} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			root := &node{name: "root", kind: llm, plan: steps([]step{says, calls(tool, "wait"), calls("lookup")}, repeat(8, says))}
+			a := team(root, nil, slices.Concat(chat(6), answersOldest(2), chat(2), answersOldest(1), chat(1)))
+			a.agreeAnyway(t, true, "root runs wait(")
+		})
+	}
+}
+
+// TestATaskIsGoneOnWithAfterAFailure: findUnresolvedTaskDelegations in agent/llmagent/llm_agent_wrapper.go goes on with
+// every delegation that has no response. The model of the task has failed before it wrote anything, so the next message
+// of the user is not one to the task, and shows that the turn of the delegation is over.
+func TestATaskIsGoneOnWithAfterAFailure(t *testing.T) {
+	t.Parallel()
+	worker := &node{name: "worker", kind: llm, mode: "task", plan: []step{{fail: true}, {fail: true}, says, calls("lookup"), calls("finish")}}
+	root := &node{name: "root", kind: llm, plan: steps(repeat(3, says), []step{calls("delegate:worker")}), children: []*node{worker}}
+	team(root, nil, chat(9)).agreeAnyway(t, false, "worker runs lookup(")
+}
+
+// TestATaskIsGoneOnWithAfterManyTurns: a task asks the user again and again, and is finished in the end.
+func TestATaskIsGoneOnWithAfterManyTurns(t *testing.T) {
+	t.Parallel()
+	for _, both := range []bool{false, true} {
+		t.Run(fmt.Sprintf("two at once %t", both), func(t *testing.T) {
+			t.Parallel()
+			worker := &node{name: "worker", kind: llm, mode: "task", plan: steps([]step{calls("lookup"), says, calls("refund")}, repeat(6, says), []step{calls("finish")})}
+			other := &node{name: "other", kind: llm, mode: "task", plan: steps(repeat(3, says), []step{calls("finish")})}
+			delegates := calls("delegate:worker")
+			if both {
+				delegates = calls("delegate:worker", "delegate:other")
+			}
+			root := &node{name: "root", kind: llm, plan: steps(repeat(3, says), []step{delegates}), children: []*node{worker, other}}
+			team(root, nil, slices.Concat(chat(8), answersOldest(1), chat(8))).agreeAnyway(t, true, "asks worker for the 9th time")
+		})
+	}
+}
+
+// TestAFinishedTaskGetsNoMessage: findActiveTaskIsolationScope in runner/runner.go sends the user's messages to the task
+// of the newest scope whose end it does not see.
+func TestAFinishedTaskGetsNoMessage(t *testing.T) {
+	t.Parallel()
+	for _, tasks := range []int{1, 3} {
+		t.Run(fmt.Sprintf("%d tasks", tasks), func(t *testing.T) {
+			t.Parallel()
+			worker := &node{name: "worker", kind: llm, mode: "task", plan: slices.Concat(slices.Repeat([]step{says, calls("lookup"), calls("lookup"), calls("finish")}, tasks))}
+			root := &node{name: "root", kind: llm, plan: steps([]step{says}, slices.Repeat([]step{calls("delegate:worker"), says}, tasks)), children: []*node{worker}}
+			team(root, nil, chat(10+2*tasks)).agreeAnyway(t, false, "worker runs lookup(")
+		})
+	}
+}
+
+// TestAChildThatHasRunIsNotRunAgain: rehydrateCache in workflow/dynamic_scheduler.go reads what the children of a dynamic
+// node have put out in the paused invocation.
+func TestAChildThatHasRunIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	for _, options := range [][]string{nil, {"id"}, {"scope"}, {"path", "branch"}} {
+		t.Run(fmt.Sprint(options), func(t *testing.T) {
+			t.Parallel()
+			member := &part{kind: "agent", name: "member", options: options, plan: repeat(20, says)}
+			child := &part{kind: "work", name: "child", options: options}
+			a := flow(slices.Concat(chat(6), answersOldest(6), chat(2), answersOldest(5+2), chat(1)),
+				writer(), &part{kind: "dynamic", name: "dynamic", parts: []*part{child, member, {kind: "ask again", name: "asker", asks: 2, options: options}}})
+			a.agreeAnyway(t, true, "node dynamic stops at asker")
+		})
+	}
+}
+
+// TestALateAnswersRequestKeepsWhatWasSaid: rearrangeEventsForLatestFunctionResponse in
+// internal/llminternal/contents_processor.go drops what lies between a call and its answer, if that is neither a call nor
+// a response. It must not drop the summary of calls and responses.
+func TestALateAnswersRequestKeepsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"order", "wait", "refund"} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			expert := &node{name: "expert", kind: llm, mode: "single_turn"}
+			rounds := slices.Repeat([]step{calls("delegate:expert"), calls("lookup")}, 3)
+			root := &node{name: "root", kind: llm, plan: steps([]step{says, calls(tool), says}, rounds, repeat(2, says), rounds, []step{says}), children: []*node{expert}}
+			a := team(root, nil, slices.Concat(chat(6), answersOldest(1), chat(2)))
+			a.agreeAnyway(t, true, "asks expert for the 1th time")
+		})
+	}
+}
