@@ -63,7 +63,7 @@ func TestAPausedRunKeepsWhatItsNodesHavePutOut(t *testing.T) {
 	for _, asks := range []string{"ask", "ask again"} {
 		t.Run(asks, func(t *testing.T) {
 			t.Parallel()
-			a := flow(slices.Concat(chat(7), answersOldest(7), chat(1)), writer(), work("first"), &part{kind: asks, name: "asker", schema: true}, work("last"))
+			a := flow(slices.Concat(chat(7), answersOldest(1), chat(1)), writer(), work("first"), &part{kind: asks, name: "asker", once: true, schema: true}, work("last"))
 			a.agreeAnyway(t, true, "node last runs on ")
 		})
 	}
@@ -75,7 +75,7 @@ func TestARunAnsweredTwiceGoesOnOnce(t *testing.T) {
 	for _, asks := range []string{"ask", "ask again"} {
 		t.Run(asks, func(t *testing.T) {
 			t.Parallel()
-			a := flow(slices.Concat(chat(4), answersOldest(4), chat(5), []turn{{answers: []int{8}}}, chat(1)), writer(), work("first"), &part{kind: asks, name: "asker"}, work("last"))
+			a := flow(slices.Concat(chat(4), answersOldest(1), chat(5), []turn{{answers: []int{0}}}, chat(1)), writer(), work("first"), &part{kind: asks, name: "asker", once: true}, work("last"))
 			a.agreeAnyway(t, true, "node last runs on ")
 		})
 	}
@@ -146,8 +146,8 @@ func TestAChildThatHasRunIsNotRunAgain(t *testing.T) {
 			t.Parallel()
 			member := &part{kind: "agent", name: "member", options: options, plan: repeat(20, says)}
 			child := &part{kind: "work", name: "child", options: options}
-			a := flow(slices.Concat(chat(6), answersOldest(6), chat(2), answersOldest(5+2), chat(1)),
-				writer(), &part{kind: "dynamic", name: "dynamic", parts: []*part{child, member, {kind: "ask again", name: "asker", asks: 2, options: options}}})
+			a := flow(slices.Concat(chat(6), answersOldest(1), chat(4), answersOldest(1), chat(1)),
+				writer(), &part{kind: "dynamic", name: "dynamic", parts: []*part{child, member, {kind: "ask again", name: "asker", asks: 2, once: true, options: options}}})
 			a.agreeAnyway(t, true, "node dynamic stops at asker")
 		})
 	}

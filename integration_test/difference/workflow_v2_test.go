@@ -40,6 +40,7 @@ func init() {
 type part struct {
 	kind, name string
 	asks       int      // of a node that asks: how often
+	once       bool    // it asks in the first run alone
 	fixed      bool     // its requests have the same ID in each run
 	schema     bool     // it takes strings alone
 	plan       []step   // of an agent
@@ -49,7 +50,7 @@ type part struct {
 }
 
 func (x *part) String() string {
-	return fmt.Sprintf("%s %s asks %d fixed %t schema %t mode %q plan %+v options %v %v", x.kind, x.name, x.asks, x.fixed, x.schema, x.mode, x.plan, x.options, x.parts)
+	return fmt.Sprintf("%s %s asks %d once %t fixed %t schema %t mode %q plan %+v options %v %v", x.kind, x.name, x.asks, x.once, x.fixed, x.schema, x.mode, x.plan, x.options, x.parts)
 }
 
 // flow is an app whose root is a workflow of parts, one behind the other.
@@ -137,6 +138,9 @@ func (p *player) node(x *part) workflow.Node {
 	switch x.kind {
 	case "ask": // hands the answer on
 		return workflow.NewEmittingFunctionNode(x.name, func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
+			if x.once && p.invocation(ctx.InvocationID()) > 0 {
+				return "nothing to ask", nil
+			}
 			p.out.note("node %s asks, given %s", x.name, canonical(in))
 			if err := emit(workflow.NewRequestInputEvent(ctx, p.request(ctx, x, 0))); err != nil {
 				return nil, err
@@ -145,6 +149,9 @@ func (p *player) node(x *part) workflow.Node {
 		}, workflow.NodeConfig{})
 	case "ask again": // runs again with each answer
 		return workflow.NewEmittingFunctionNode(x.name, func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
+			if x.once && p.invocation(ctx.InvocationID()) > 0 {
+				return "nothing to ask", nil
+			}
 			p.out.note("node %s runs on %s, and asks", x.name, canonical(in))
 			var replies []string
 			for i := range max(x.asks, 1) {
@@ -312,7 +319,7 @@ func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
 }
 
 func drawSettings(t *rapid.T, x *part) {
-	x.asks, x.fixed, x.schema = rapid.IntRange(1, 2).Draw(t, "asks"), chance(t, 10, "fixed"), chance(t, 20, "schema")
+	x.asks, x.once, x.fixed, x.schema = rapid.IntRange(1, 2).Draw(t, "asks"), chance(t, 40, "once"), chance(t, 10, "fixed"), chance(t, 20, "schema")
 	if x.kind == "agent" {
 		x.plan = drawMemberPlan(t, nil, "")
 	}
