@@ -150,7 +150,8 @@ type player struct {
 	// stack are the layers, if any.
 	stack *longsession.Stack
 	// runs numbers the invocations, in the order in which they began.
-	runs map[string]int
+	runs    map[string]int
+	numbers sync.Mutex
 	// answered are the calls that a message has answered.
 	answered map[string]bool
 	// turn is the number of the turn, counts are how often nodes of a workflow ran.
@@ -220,10 +221,14 @@ func (p *player) rootAgent() agent.Agent {
 
 // invocation returns the number of an invocation.
 func (p *player) invocation(id string) int {
-	p.out.mu.Lock()
-	defer p.out.mu.Unlock()
+	p.numbers.Lock()
+	defer p.numbers.Unlock()
 	if _, ok := p.runs[id]; !ok {
-		p.runs[id] = len(p.runs)
+		for _, ev := range p.events() {
+			if _, ok := p.runs[ev.InvocationID]; !ok {
+				p.runs[ev.InvocationID] = len(p.runs)
+			}
+		}
 	}
 	return p.runs[id]
 }

@@ -69,13 +69,13 @@ func TestAPausedRunKeepsWhatItsNodesHavePutOut(t *testing.T) {
 	}
 }
 
-// TestARunAnsweredTwiceGoesOnOnce: an answer that comes again belongs to the run that it has ended.
+// TestARunAnsweredTwiceGoesOnOnce: an answer that comes again at once belongs to the run that it has ended.
 func TestARunAnsweredTwiceGoesOnOnce(t *testing.T) {
 	t.Parallel()
 	for _, asks := range []string{"ask", "ask again"} {
 		t.Run(asks, func(t *testing.T) {
 			t.Parallel()
-			a := flow(slices.Concat(chat(4), answersOldest(1), chat(5), []turn{{answers: []int{0}}}, chat(1)), writer(), work("first"), &part{kind: asks, name: "asker", once: true}, work("last"))
+			a := flow(slices.Concat(chat(4), answersOldest(1), []turn{{answers: []int{0}}}, chat(1)), writer(), work("first"), &part{kind: asks, name: "asker", once: true}, work("last"))
 			a.agreeAnyway(t, true, "node last runs on ")
 		})
 	}
@@ -167,5 +167,31 @@ func TestALateAnswersRequestKeepsWhatWasSaid(t *testing.T) {
 			a := team(root, nil, slices.Concat(chat(6), answersOldest(1), chat(2)))
 			a.agreeAnyway(t, true, "asks expert for the 1th time")
 		})
+	}
+}
+
+// TestAnAgentFindsItsTaskInTheMiddleOfItsRun: newWrappedSession in agent/llmagent/llm_agent_wrapper.go puts the task of an
+// agent at the position at which the session ended when the agent began, also when a summary has replaced events before
+// it.
+func TestAnAgentFindsItsTaskInTheMiddleOfItsRun(t *testing.T) {
+	t.Parallel()
+	rounds := repeat(60, calls("lookup"))
+	for i := 9; i < len(rounds); i += 10 {
+		rounds[i] = says
+	}
+	member := &node{name: "member", kind: llm, mode: "single_turn", plan: rounds}
+	root := &node{name: "root", kind: llm, plan: slices.Repeat([]step{calls("delegate:member"), calls("lookup"), says}, 6), children: []*node{member}}
+	for name, a := range map[string]app{
+		"workflow": flow(chat(6), writer(), &part{kind: "agent", name: "member", plan: rounds}, work("last")),
+		"team":     team(root, nil, chat(6)),
+	} {
+		for _, retain := range []int{1, 2, 4, 6} {
+			t.Run(fmt.Sprintf("%s/retain %d", name, retain), func(t *testing.T) {
+				t.Parallel()
+				a.agree(t, storages.InMemory(), policy{change: func(cfg *compaction.Config) {
+					cfg.TokenThreshold, cfg.RetainEvents, cfg.InvocationThreshold = 700, retain, compaction.Off
+				}})
+			})
+		}
 	}
 }

@@ -40,7 +40,7 @@ func init() {
 type part struct {
 	kind, name string
 	asks       int      // of a node that asks: how often
-	once       bool    // it asks in the first run alone
+	once       bool     // it asks in the first run alone
 	fixed      bool     // its requests have the same ID in each run
 	schema     bool     // it takes strings alone
 	plan       []step   // of an agent
@@ -393,7 +393,7 @@ func drawTurns(t *rapid.T) (turns []turn) {
 	for range rapid.IntRange(3, 14).Draw(t, "turns") {
 		next := turn{say: "And then?"}
 		if chance(t, 50, "answers") {
-			next = turn{answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 2).Draw(t, "which"), fresh: chance(t, 85, "fresh"), deny: chance(t, 15, "deny")}
+			next = turn{answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 2).Draw(t, "which"), fresh: true, deny: chance(t, 15, "deny")}
 			if chance(t, 15, "and says") {
 				next.say = "And one more thing."
 			}

@@ -44,6 +44,8 @@ type Handle struct {
 	// read is the generation of the view that Events last returned, plus one: that of the prompt
 	// that is under way. 0 before; shortenedPrompt if Events returned less than that view.
 	read atomic.Int64
+	// places are those of the events that were shown, where ADK needs them.
+	places places
 	// isAhead says that the handle is a job's own; see Ahead.
 	isAhead bool
 	// partial is what the inner session left in storage, nil if it loaded everything.
@@ -68,6 +70,14 @@ func (h *Handle) Append(ctx context.Context, inner session.Session, ev *session.
 
 // Events returns the view, records included that the service stored through other handles.
 func (h *Handle) Events() session.Events {
+	events := h.events()
+	if adk.ResumesRuns {
+		return h.places.show(events)
+	}
+	return events
+}
+
+func (h *Handle) events() *view.Snapshot {
 	h.CatchUp()
 	events, generation := h.View.Version()
 	shown := h.fitting(events)
