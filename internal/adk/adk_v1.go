@@ -30,6 +30,9 @@ func NodeOf(*session.Event) (path string, output bool) { return "", false }
 // ScopeOf returns the isolation scope of an event, "" for none. It is the ID of the call that opened it.
 func ScopeOf(*session.Event) string { return "" }
 
+// SetScope does nothing: an event has no isolation scope.
+func SetScope(*session.Event, string) {}
+
 // Lane returns the lane of an event: what decides which prompts have it. That is its branch.
 func Lane(ev *session.Event) string { return ev.Branch }
 

@@ -46,20 +46,15 @@ func NodeOf(ev *session.Event) (path string, output bool) {
 // ScopeOf returns the isolation scope of an event, "" for none. It is the ID of the call that opened it.
 func ScopeOf(ev *session.Event) string { return ev.IsolationScope }
 
+// SetScope sets the isolation scope of an event.
+func SetScope(ev *session.Event, scope string) { ev.IsolationScope = scope }
+
 // Lane returns the lane of an event: what decides which prompts have it. That is its branch, and its isolation scope if
 // it has one.
-func Lane(ev *session.Event) string { return joinLane(ev.Branch, ev.IsolationScope) }
-
-// joinLane returns the lane of a branch and an isolation scope. Without a scope it is the branch.
-func joinLane(branch, scope string) string {
-	if scope == "" {
-		return branch
-	}
-	return branch + scopeMark + scope
-}
+func Lane(ev *session.Event) string { return JoinLane(ev.Branch, ev.IsolationScope) }
 
 // LaneOf returns the lane that an invocation reads and writes.
-func LaneOf(ic agent.InvocationContext) string { return joinLane(ic.Branch(), ic.IsolationScope()) }
+func LaneOf(ic agent.InvocationContext) string { return JoinLane(ic.Branch(), ic.IsolationScope()) }
 
 // SetLane puts an event into a lane.
 func SetLane(ev *session.Event, lane string) { ev.Branch, ev.IsolationScope = SplitLane(lane) }

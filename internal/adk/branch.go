@@ -5,6 +5,14 @@ import "strings"
 // scopeMark stands between the branch and the isolation scope in a lane. Without a scope the lane is the branch.
 const scopeMark = "\x1f"
 
+// JoinLane returns the lane of a branch and an isolation scope. Without a scope it is the branch.
+func JoinLane(branch, scope string) string {
+	if scope == "" {
+		return branch
+	}
+	return branch + scopeMark + scope
+}
+
 // SplitLane returns the branch and the isolation scope of a lane.
 func SplitLane(lane string) (branch, scope string) {
 	branch, scope, _ = strings.Cut(lane, scopeMark)

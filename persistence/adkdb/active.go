@@ -66,11 +66,11 @@ var selectActive = `WITH s AS MATERIALIZED (
 // selectOvertaking reports whether the user wrote a message after a time, in another invocation and
 // in a branch that the agent of an event sees. It looks only at messages that are not visible, because all others
 // are loaded.
-const selectOvertaking = `SELECT EXISTS (
+var selectOvertaking = `SELECT EXISTS (
 	SELECT FROM longsession_sessions s JOIN events e ON e.app_name = s.app_name AND e.user_id = s.user_id AND e.session_id = s.session_id
 		WHERE s.app_name = $1 AND s.user_id = $2 AND s.session_id = $3 AND e.timestamp > $4 AND e.author = 'user'
 		AND e.invocation_id IS DISTINCT FROM $5
-		AND (coalesce(e.branch, '') IN ('', $6) OR $6 = '' OR starts_with($6, e.branch || '.'))
+		AND (coalesce(e.branch, '') IN ('', $6) OR $6 = '' OR starts_with($6, e.branch || '.')) AND ` + scope("e.") + ` = $7
 		AND CASE jsonb_typeof(e.content -> 'parts') WHEN 'array' THEN jsonb_array_length(e.content -> 'parts') > 0 END
 		AND NOT EXISTS (SELECT FROM longsession_visible v WHERE v.session = s.key AND v.event_id = e.id))`
 
@@ -253,7 +253,7 @@ func (s *Service) overtaken(ctx context.Context, in *ActiveSession) (map[string]
 	for _, i := range adk.OpenCalls(in.loaded) { // a loaded answer's call is always loaded too
 		ev := in.loaded[i]
 		var over bool
-		if err := s.db.QueryRowContext(ctx, selectOvertaking, in.AppName(), in.UserID(), in.ID(), ev.Timestamp, ev.InvocationID, ev.Branch).Scan(&over); err != nil {
+		if err := s.db.QueryRowContext(ctx, selectOvertaking, in.AppName(), in.UserID(), in.ID(), ev.Timestamp, ev.InvocationID, ev.Branch, adk.ScopeOf(ev)).Scan(&over); err != nil {
 			return nil, err
 		}
 		if over {

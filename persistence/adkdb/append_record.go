@@ -33,8 +33,14 @@ type querier interface {
 }
 
 // insertRecord takes the session's last update time as the event's, and nothing else of the session.
-const insertRecord = `INSERT INTO events (id, app_name, user_id, session_id, invocation_id, author, actions, branch, timestamp, custom_metadata, partial, turn_complete, interrupted)
-	SELECT ?, s.app_name, s.user_id, s.id, ?, ?, ?, ?, s.update_time, ?, FALSE, ?, FALSE FROM sessions s WHERE s.app_name = ? AND s.user_id = ? AND s.id = ?`
+var insertRecord = func() string {
+	column, value := "", ""
+	if adk.Major == 2 {
+		column, value = ", isolation_scope", ", ?"
+	}
+	return `INSERT INTO events (id, app_name, user_id, session_id, invocation_id, author, actions, branch, timestamp, custom_metadata, partial, turn_complete, interrupted` + column + `)
+	SELECT ?, s.app_name, s.user_id, s.id, ?, ?, ?, ?, s.update_time, ?, FALSE, ?, FALSE` + value + ` FROM sessions s WHERE s.app_name = ? AND s.user_id = ? AND s.id = ?`
+}()
 
 // AppendRecord stores a compaction record: an event without content that carries the record in
 // CustomMetadata[record.Key]. sess only names the session. It may be stale, wrapped, or a handle of another service, and
@@ -109,7 +115,7 @@ func (s *Service) explainMissing(ctx context.Context, of key, cause error) error
 // recordRow is the row of a record event.
 type recordRow struct {
 	id, invocation, author string
-	branch                 sql.NullString
+	branch, scope          sql.NullString // the scope is NULL on ADK v1
 	actions                []byte
 	custom                 string
 	complete               bool
@@ -134,6 +140,7 @@ func newRecordRow(ctx context.Context, ev *session.Event) (*recordRow, error) {
 		r.id = ids.New(ctx)
 	}
 	r.branch = sql.NullString{String: ev.Branch, Valid: ev.Branch != ""}
+	r.scope = sql.NullString{String: adk.ScopeOf(ev), Valid: adk.ScopeOf(ev) != ""}
 	if r.actions, err = json.Marshal(ev.Actions); err != nil {
 		return nil, fmt.Errorf("event %q: actions: %w", ev.ID, err)
 	}
@@ -165,7 +172,11 @@ func (r *recordRow) store(ctx context.Context, tx *sql.Tx, kind dialect, of key)
 			return existing, err
 		}
 	}
-	result, err := tx.ExecContext(ctx, kind.sql(insertRecord), append([]any{r.id, r.invocation, r.author, r.actions, r.branch, r.custom, r.complete}, of.args()...)...)
+	args := []any{r.id, r.invocation, r.author, r.actions, r.branch, r.custom, r.complete}
+	if adk.Major == 2 {
+		args = append(args, r.scope)
+	}
+	result, err := tx.ExecContext(ctx, kind.sql(insertRecord), append(args, of.args()...)...)
 	if err != nil {
 		return nil, err
 	}

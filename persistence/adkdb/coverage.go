@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -64,11 +65,11 @@ func (r *recordRow) check(ctx context.Context, tx *sql.Tx, kind dialect, of key)
 }
 
 // speaker is what decides whether a record can cover an event.
-type speaker struct{ author, branch string }
+type speaker struct{ author, lane string }
 
 // isOf reports whether a record can cover an event of the speaker.
 func (e speaker) isOf(m *record.Metadata) bool {
-	return record.Normalize(e.branch) == m.Branch && (!m.MidTurn() || record.Normalize(e.author) == m.Agent)
+	return record.Normalize(e.lane) == m.Branch && (!m.MidTurn() || record.Normalize(e.author) == m.Agent)
 }
 
 // mostAtOnce bounds how many events one statement names. PostgreSQL takes up to 65,535 parameters.
@@ -82,17 +83,18 @@ func eventsOf(ctx context.Context, tx *sql.Tx, kind dialect, of key, refs []reco
 		for _, ref := range some {
 			args = append(args, ref.ID)
 		}
-		rows, err := tx.QueryContext(ctx, kind.sql(`SELECT id, author, branch FROM events WHERE `+whereSession+` AND id IN (?`+strings.Repeat(", ?", len(some)-1)+`)`), args...)
+		rows, err := tx.QueryContext(ctx, kind.sql(`SELECT id, author, branch, `+scope("")+` FROM events WHERE `+whereSession+` AND id IN (?`+strings.Repeat(", ?", len(some)-1)+`)`), args...)
 		if err != nil {
 			return nil, err
 		}
 		for rows.Next() {
 			var id string
 			var author, branch sql.NullString
-			if err = rows.Scan(&id, &author, &branch); err != nil {
+			var scope string
+			if err = rows.Scan(&id, &author, &branch, &scope); err != nil {
 				break
 			}
-			found[id] = speaker{author.String, branch.String}
+			found[id] = speaker{author.String, adk.JoinLane(branch.String, scope)}
 		}
 		if closed := rows.Close(); err == nil {
 			err = closed

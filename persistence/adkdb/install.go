@@ -8,17 +8,31 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // schemaVersion is the version of the tables that [Install] creates. A database with tables of another
-// version is read as if there were none: every session is loaded whole.
-const schemaVersion = 1
+// version is read as if there were none: every session is loaded whole. It is the major of ADK: the tables for v2 know
+// isolation scopes.
+const schemaVersion = adk.Major
 
 //go:embed install.sql
 var installSQL string
 
 //go:embed grant.sql
 var grantSQL string
+
+// filled returns statements for a schema of ADK's tables.
+func filled(statements, schema string) string {
+	scopeOf := func(row string) string {
+		if adk.Major == 1 {
+			return "''"
+		}
+		return "coalesce(chr(31) || nullif(" + row + ".isolation_scope, ''), '')"
+	}
+	return strings.NewReplacer("{schema}", schema, "{version}", fmt.Sprint(schemaVersion), "{scope NEW}", scopeOf("NEW"), "{scope e}", scopeOf("e")).Replace(statements)
+}
 
 // eventsIndex is the index by which a session's events are found. ADK creates none for that: its
 // primary key begins with the event's ID, so a Get reads the events of all sessions.
@@ -73,7 +87,7 @@ func Install(ctx context.Context, db *sql.DB) error {
 		default:
 			return fmt.Errorf("the tables have version %d, and this version of the library knows %d: use the library that installed them, or remove them with its Uninstall", version, schemaVersion)
 		}
-		_, err = tx.ExecContext(ctx, strings.ReplaceAll(statements, "{schema}", schema))
+		_, err = tx.ExecContext(ctx, filled(statements, schema))
 		return err
 	}); err != nil {
 		return fmt.Errorf("install: %w", err)
@@ -105,7 +119,7 @@ func Uninstall(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("uninstall: %w", err)
 	}
 	err = changeTables(ctx, db, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, strings.ReplaceAll(uninstallSQL, "{schema}", schema))
+		_, err := tx.ExecContext(ctx, filled(uninstallSQL, schema))
 		return err
 	})
 	if err != nil {

@@ -1,5 +1,6 @@
 -- What the views of ADK's sessions need, kept by triggers so that it is right whoever writes. {schema} is the
--- schema of ADK's tables. Everything here can be thrown away and be made again from the events.
+-- schema of ADK's tables, and {scope e} what an event's isolation scope adds to its branch, see adk.Lane. Everything
+-- here can be thrown away and be made again from the events.
 
 CREATE TABLE {schema}.longsession_schema (
 	single  boolean PRIMARY KEY DEFAULT true CHECK (single), -- there is one row
@@ -237,7 +238,7 @@ BEGIN
 		IF v_session.state <> 'exact' THEN
 			RETURN NULL;
 		END IF;
-		v_clean := {schema}.longsession_add(v_session.key, NEW.id, NEW.timestamp, coalesce(NEW.author, ''), coalesce(NEW.branch, ''),
+		v_clean := {schema}.longsession_add(v_session.key, NEW.id, NEW.timestamp, coalesce(NEW.author, ''), coalesce(NEW.branch, '') || {scope NEW},
 			NEW.content, NEW.custom_metadata);
 		IF v_clean IS NOT TRUE THEN
 			UPDATE {schema}.longsession_sessions s SET state = 'conflicted' WHERE s.key = v_session.key;
@@ -310,13 +311,13 @@ BEGIN
 	-- Records last, because a record may have an earlier time than the events it covers if the clocks of processes
 	-- differ. The level of a record is higher than that of each record that it absorbs.
 	FOR v_event IN
-		SELECT e.id, e.timestamp, e.author, e.branch, e.content, e.custom_metadata FROM {schema}.events e
+		SELECT e.id, e.timestamp, e.author, coalesce(e.branch, '') || {scope e} AS lane, e.content, e.custom_metadata FROM {schema}.events e
 			WHERE e.app_name = p_app AND e.user_id = p_user AND e.session_id = p_session
 			ORDER BY coalesce(e.custom_metadata ? '_adk_compaction', false),
 				coalesce(e.custom_metadata -> '_adk_compaction' -> 'level', '0'), e.timestamp, e.id
 	LOOP
 		v_clean := {schema}.longsession_add(v_key, v_event.id, v_event.timestamp, coalesce(v_event.author, ''),
-			coalesce(v_event.branch, ''), v_event.content, v_event.custom_metadata);
+			v_event.lane, v_event.content, v_event.custom_metadata);
 		EXIT WHEN v_clean IS NOT TRUE;
 	END LOOP;
 	UPDATE {schema}.longsession_sessions SET state = CASE WHEN v_clean IS TRUE THEN 'exact' ELSE 'conflicted' END WHERE key = v_key;
@@ -335,4 +336,4 @@ CREATE TRIGGER longsession_truncate AFTER TRUNCATE ON {schema}.events
 
 REVOKE EXECUTE ON FUNCTION {schema}.longsession_rebuild(text, text, text) FROM PUBLIC;
 
-INSERT INTO {schema}.longsession_schema (version) VALUES (1);
+INSERT INTO {schema}.longsession_schema (version) VALUES ({version});

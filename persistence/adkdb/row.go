@@ -4,15 +4,41 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
+
+// furtherColumns are the columns of [adk.FurtherFields], which have JSON.
+var furtherColumns = map[string]string{"Routes": "routes_json", "Output": "output_json", "NodeInfo": "node_info_json", "RequestedInput": "requested_input_json"}
+
+// furtherFields are the fields of this major's events that have such a column.
+var furtherFields = slices.DeleteFunc(slices.Clone(adk.FurtherFields), func(f adk.Field) bool { return furtherColumns[f.Name] == "" })
 
 // eventColumns are the columns of ADK's table events, under the alias e and in the order of [storedEvent.fields]. The three
 // that name the session are left out.
-const eventColumns = `e.id, e.invocation_id, e.author, e.actions, e.long_running_tool_ids_json, e.branch, e.timestamp,
+var eventColumns = func() string {
+	all := columnsOfAll + ", " + scope("e.")
+	for _, f := range furtherFields {
+		all += ", e." + furtherColumns[f.Name]
+	}
+	return all
+}()
+
+// scope is the isolation scope of an event, as SQL: the table of ADK v1 has none. of is the name of the row, with a point.
+func scope(of string) string {
+	if adk.Major == 1 {
+		return "''"
+	}
+	return "coalesce(" + of + "isolation_scope, '')"
+}
+
+// columnsOfAll are those of every major.
+const columnsOfAll = `e.id, e.invocation_id, e.author, e.actions, e.long_running_tool_ids_json, e.branch, e.timestamp,
 	e.content, e.grounding_metadata, e.custom_metadata, e.usage_metadata, e.citation_metadata,
 	e.partial, e.turn_complete, e.error_code, e.error_message, e.interrupted`
 
@@ -28,15 +54,22 @@ type storedEvent struct {
 	partial, turnComplete      sql.NullBool
 	errorCode, errorMessage    sql.NullString
 	interrupted                sql.NullBool
+	scope                      string
+	further                    [][]byte // in the order of furtherFields
 }
 
 // fields are the destinations of a scan of eventColumns.
 func (r *storedEvent) fields() []any {
-	return []any{
+	fields := []any{
 		&r.id, &r.invocation, &r.author, &r.actions, &r.longRunning, &r.branch, &r.time,
 		&r.content, &r.grounding, &r.custom, &r.usage, &r.citation,
-		&r.partial, &r.turnComplete, &r.errorCode, &r.errorMessage, &r.interrupted,
+		&r.partial, &r.turnComplete, &r.errorCode, &r.errorMessage, &r.interrupted, &r.scope,
 	}
+	r.further = make([][]byte, len(furtherFields))
+	for i := range r.further {
+		fields = append(fields, &r.further[i])
+	}
+	return fields
 }
 
 // event returns the event of a row, equal to what ADK's service makes of it.
@@ -48,11 +81,13 @@ func (r *storedEvent) event() (*session.Event, error) {
 			ErrorCode: r.errorCode.String, ErrorMessage: r.errorMessage.String,
 		},
 	}
-	for _, column := range []struct {
+	adk.SetScope(ev, r.scope)
+	type column struct {
 		name string
 		data []byte
 		into any
-	}{
+	}
+	columns := []column{
 		{"actions", r.actions, &ev.Actions},
 		{"long_running_tool_ids_json", r.longRunning, &ev.LongRunningToolIDs},
 		{"content", r.content, &ev.Content},
@@ -60,7 +95,11 @@ func (r *storedEvent) event() (*session.Event, error) {
 		{"custom_metadata", r.custom, &ev.CustomMetadata},
 		{"usage_metadata", r.usage, &ev.UsageMetadata},
 		{"citation_metadata", r.citation, &ev.CitationMetadata},
-	} {
+	}
+	for i, f := range furtherFields {
+		columns = append(columns, column{furtherColumns[f.Name], r.further[i], f.Of(ev).Addr().Interface()})
+	}
+	for _, column := range columns {
 		if len(column.data) == 0 {
 			continue
 		}
