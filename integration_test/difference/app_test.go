@@ -57,6 +57,7 @@ type node struct {
 	// is an expert among its tools.
 	noParent, noPeers, none, expert bool
 	// mode is how an llm is delegated to: only ADK v2 has modes.
+	//lint:ignore U1000 the tests for ADK v2 use it
 	mode string
 	// plan is what the model of an llm does, one step for each of its calls. Beyond it the model speaks.
 	plan []step
@@ -155,7 +156,8 @@ type player struct {
 	// answered are the calls that a message has answered.
 	answered map[string]bool
 	// turn is the number of the turn, counts are how often nodes of a workflow ran.
-	turn   int
+	turn int
+	//lint:ignore U1000 the tests for ADK v2 use it
 	counts map[string]int
 }
 

@@ -95,17 +95,8 @@ func TestAWaitingCallIsNotTakenForAnswered(t *testing.T) {
 	}
 }
 
-// TestATaskIsGoneOnWithAfterAFailure: findUnresolvedTaskDelegations in agent/llmagent/llm_agent_wrapper.go goes on with
-// every delegation that has no response. The model of the task has failed before it wrote anything, so the next message
-// of the user is not one to the task, and shows that the turn of the delegation is over.
-func TestATaskIsGoneOnWithAfterAFailure(t *testing.T) {
-	t.Parallel()
-	worker := &node{name: "worker", kind: llm, mode: "task", plan: []step{{fail: true}, {fail: true}, says, calls("lookup"), calls("finish")}}
-	root := &node{name: "root", kind: llm, plan: steps(repeat(3, says), []step{calls("delegate:worker")}), children: []*node{worker}}
-	team(root, nil, chat(9)).agreeAnyway(t, false, "worker runs lookup(")
-}
-
-// TestATaskIsGoneOnWithAfterManyTurns: a task asks the user again and again, and is finished in the end.
+// TestATaskIsGoneOnWithAfterManyTurns: findUnresolvedTaskDelegations in agent/llmagent/llm_agent_wrapper.go goes on with
+// every delegation that has no response. A task asks the user again and again, and is finished in the end.
 func TestATaskIsGoneOnWithAfterManyTurns(t *testing.T) {
 	t.Parallel()
 	for _, both := range []bool{false, true} {
