@@ -109,7 +109,7 @@ func (a app) disordered() (found bool) {
 		return a.shuffled
 	}
 	a.root.each(func(n *node) { found = found || n.kind == parallel })
-	return found
+	return found || adk.Major == 2 && a.breaksOff() // whether a tool still begins then is up to the scheduler
 }
 
 // breaksOff reports whether the consumer of some turn does.

@@ -357,7 +357,7 @@ func drawFlow(t *rapid.T) (app, string) {
 	for range rapid.IntRange(1, 4).Draw(t, "parts") {
 		parts = append(parts, drawPart(t, &name, 2, fans))
 	}
-	return flow(drawTurns(t, !fans), parts...), fmt.Sprint(parts)
+	return flow(drawTurns(t), parts...), fmt.Sprint(parts)
 }
 
 func drawTeam(t *rapid.T) (app, string) {
@@ -387,10 +387,12 @@ func drawTeam(t *rapid.T) (app, string) {
 		described += fmt.Sprintln(member.name, member.mode)
 	}
 	root.plan = drawMemberPlan(t, to, "chat")
-	return team(root, flows, drawTurns(t, false)), described
+	return team(root, flows, drawTurns(t)), described
 }
 
-func drawTurns(t *rapid.T, stops bool) (turns []turn) {
+// drawTurns draws what the user does. The consumer never breaks off: whether a tool still begins then is up to ADK's
+// scheduler, bare and wrapped.
+func drawTurns(t *rapid.T) (turns []turn) {
 	for range rapid.IntRange(3, 14).Draw(t, "turns") {
 		next := turn{say: "And then?"}
 		if chance(t, 50, "answers") {
@@ -398,8 +400,6 @@ func drawTurns(t *rapid.T, stops bool) (turns []turn) {
 			if chance(t, 15, "and says") {
 				next.say = "And one more thing."
 			}
-		} else if stops && chance(t, 10, "stops") {
-			next.stop = rapid.IntRange(1, 6).Draw(t, "stop")
 		}
 		turns = append(turns, next)
 	}
