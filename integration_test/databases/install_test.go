@@ -13,6 +13,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence/adkdb"
 )
 
@@ -111,11 +112,11 @@ func TestInstallSaysWhatIsInItsWay(t *testing.T) {
 	t.Run("another version", func(t *testing.T) {
 		s, db, service := installed(t)
 		talked(t, service, 8, "s")
-		s.exec(t, "UPDATE longsession_schema SET version = 2")
-		if err := adkdb.Install(t.Context(), db); err == nil || !strings.Contains(err.Error(), "version 2") || !strings.Contains(err.Error(), "knows 1") {
+		s.exec(t, "UPDATE longsession_schema SET version = 9")
+		if err := adkdb.Install(t.Context(), db); err == nil || !strings.Contains(err.Error(), "version 9") || !strings.Contains(err.Error(), fmt.Sprint("knows ", adk.Major)) {
 			t.Errorf("error %v", err)
 		}
-		if _, err := adkdb.Verify(t.Context(), db); err == nil || !strings.Contains(err.Error(), "found 2") {
+		if _, err := adkdb.Verify(t.Context(), db); err == nil || !strings.Contains(err.Error(), "found 9") {
 			t.Errorf("verify: %v", err)
 		}
 		if _, part := getActive(t, service, "s"); part != nil {

@@ -1,11 +1,13 @@
 package databases_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -47,7 +49,7 @@ func TestTwoVersionsOfTheLibraryShareADatabase(t *testing.T) {
 	s, db, service := installed(t)
 	const turns = 12
 	talked(t, service, turns, "before")
-	s.exec(t, "UPDATE longsession_schema SET version = 2")
+	s.exec(t, "UPDATE longsession_schema SET version = 9")
 	service = around(t, s.sessions, db)
 	talked(t, service, turns, "beside")
 	sess := getWhole(t, service, "beside")
@@ -94,7 +96,7 @@ func TestTwoVersionsOfTheLibraryShareADatabase(t *testing.T) {
 	if before := len(records); found.records <= before {
 		t.Errorf("%d records are stored, after %d before", found.records, before)
 	}
-	s.exec(t, "UPDATE longsession_schema SET version = 1")
+	s.exec(t, fmt.Sprint("UPDATE longsession_schema SET version = ", adk.Major))
 	mustVerify(t, db)
 	service = around(t, s.sessions, db)
 	for id, want := range map[string]bool{"before": true, "beside": false} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +33,7 @@ const noRecord = `NOT coalesce(jsonb_exists(e.custom_metadata, '_adk_compaction'
 // their place in the table; ADK's service gives them in any order.
 var selectActive = `WITH s AS MATERIALIZED (
 		SELECT key FROM longsession_sessions WHERE app_name = $1 AND user_id = $2 AND session_id = $3 AND state = 'exact'
-			AND EXISTS (SELECT FROM longsession_schema WHERE version = 1) AND ` + besideEvents("longsession_schema") + `
+			AND EXISTS (SELECT FROM longsession_schema WHERE version = ` + strconv.Itoa(schemaVersion) + `) AND ` + besideEvents("longsession_schema") + `
 	), v AS MATERIALIZED (
 		SELECT v.event_id, v.anchor, v.events, v.last_user, v.last_agent FROM s JOIN longsession_visible v ON v.session = s.key
 	), counts AS MATERIALIZED (
