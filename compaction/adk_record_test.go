@@ -88,7 +88,8 @@ func TestADKsOwnCompactionBesideOursTakesNothingAway(t *testing.T) {
 	})
 }
 
-// Of records that are left in a session whose app has come over, the status tells; nobody is asked to change anything.
+// TestRecordsFromBeforeAreCountedAndNotReported: an app that has come over from ADK's compaction has nothing left to remove,
+// so the status counts the old records and the log says nothing.
 func TestRecordsFromBeforeAreCountedAndNotReported(t *testing.T) {
 	t.Parallel()
 	eachBackend(t, func(t *testing.T, inner session.Service) {

@@ -33,10 +33,7 @@ func (r *reader) overtaken(ctx context.Context, session int64, loaded []*session
 		ev := loaded[i]
 		var over bool
 		branch, scope := adk.SplitLane(adk.Lane(ev))
-		if scope != "" {
-			scope = "\x1f" + scope
-		}
-		if err := r.overtaking.QueryRowContext(ctx, session, seqs[i], ev.InvocationID, branch, scope).Scan(&over); err != nil {
+		if err := r.overtaking.QueryRowContext(ctx, session, seqs[i], ev.InvocationID, branch, adk.JoinLane("", scope)).Scan(&over); err != nil {
 			return nil, err
 		}
 		if over && found == nil {

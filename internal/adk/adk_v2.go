@@ -28,7 +28,7 @@ var ErrNotFound = errors.New("session not found")
 
 // notFound are the words in which the services of ADK v2.2 say it: that in memory and that of Vertex AI, the one over
 // gorm, and what gRPC answers.
-var notFound = regexp.MustCompile(`session .*not found|record not found|code = NotFound`)
+var notFound = regexp.MustCompile(`session (?:.* )?not found|record not found|code = NotFound`)
 
 // IsNotFound reports whether a session service says by an error that a session does not exist.
 func IsNotFound(err error) bool {
@@ -89,9 +89,8 @@ func isRestricted(ctx reflect.Value) bool {
 	if v.Kind() != reflect.Struct {
 		return false
 	}
-	for _, name := range []string{"Context", "ToolContext"} {
-		f := v.FieldByName(name)
-		if f.IsValid() && f.Type() == reflect.TypeFor[agent.Context]() && !f.IsNil() && isRestricted(f.Elem()) {
+	for i := range v.NumField() {
+		if f := v.Field(i); v.Type().Field(i).Anonymous && f.Type() == reflect.TypeFor[agent.Context]() && !f.IsNil() && isRestricted(f.Elem()) {
 			return true
 		}
 	}

@@ -110,8 +110,8 @@ func (m *messages) overtake(i int32, ev *session.Event) bool {
 }
 
 // tasks returns the names of the agents that were given tasks, and the events in which that was done. The call of a task
-// stays open over turns, until the task is finished; its ID is the isolation scope of the events of the task. A task that
-// has no event yet is known by another call of its name, or by one beside it.
+// stays open over turns, until the task is finished; its ID is the isolation scope of the events of the task. If a task
+// has no event yet, another call of the same name, or one in the same event, shows that the call is one of a task.
 func (g *grouping) tasks() (names map[string]bool, with map[int32]bool) {
 	if len(g.scopes) == 0 {
 		return nil, nil

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"cmp"
 	"slices"
 
 	"google.golang.org/genai"
@@ -197,10 +198,9 @@ func (a pinner) pinNodes() {
 			continue
 		}
 		path, output := adk.NodeOf(ev)
-		last := path != "" && !seen[node{v, path}]
-		if last {
-			seen[node{v, path}] = true
-		}
+		at := node{v, cmp.Or(path, ev.Author)} // an event without a path is of the node that is called like its author
+		last := !seen[at]
+		seen[at] = true
 		if last || output || a.class[i].Is(adk.ByUser) || len(ev.LongRunningToolIDs) > 0 {
 			a.pinned[i] = true
 		}
