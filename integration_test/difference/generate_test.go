@@ -160,17 +160,17 @@ func drawPolicy(t *rapid.T) policy {
 func TestAWrappedAppDoesWhatItDoesBare(t *testing.T) {
 	t.Parallel()
 	summaries, apps := 0, 0
-	for range testkit.Rounds(t, 3) {
-		rapid.Check(t, func(r *rapid.T) {
-			a, with := drawApp(r), drawPolicy(r)
-			diff, n := a.differs(t, storages.InMemory(), with)
-			if diff != "" {
-				r.Fatalf("%s\n%s", a, diff)
-			}
-			summaries, apps = summaries+n, apps+1
-		})
-	}
-	if summaries < apps {
-		t.Errorf("%d apps had %d summaries: too few to prove anything", apps, summaries)
-	}
+	testkit.Check(t, 3, func(r *rapid.T) {
+		a, with := drawApp(r), drawPolicy(r)
+		diff, n := a.differs(t, storages.InMemory(), with)
+		if diff != "" {
+			r.Fatalf("%s\n%s", a, diff)
+		}
+		summaries, apps = summaries+n, apps+1
+	}, func() error {
+		if summaries < apps {
+			return fmt.Errorf("%d apps had %d summaries", apps, summaries)
+		}
+		return nil
+	})
 }

@@ -438,20 +438,20 @@ func TestAWrappedWorkflowDoesWhatItDoesBare(t *testing.T) {
 		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
 			apps, over := 0, 0
-			for range testkit.Rounds(t, 3) {
-				rapid.Check(t, func(r *rapid.T) {
-					a, described := of.draw(r)
-					with := drawEager(r)
-					diff, events := a.compare(t, storages.InMemory(), with)
-					if diff != "" {
-						r.Fatalf("%s\n%s\n%s", described, a, diff)
-					}
-					apps, over = apps+1, over+summarizedPauses(events)
-				})
-			}
-			if over < apps/10 {
-				t.Errorf("in %d apps, %d pauses had a summary between the call and its answer: too few to prove anything", apps, over)
-			}
+			testkit.Check(t, 3, func(r *rapid.T) {
+				a, described := of.draw(r)
+				with := drawEager(r)
+				diff, events := a.compare(t, storages.InMemory(), with)
+				if diff != "" {
+					r.Fatalf("%s\n%s\n%s", described, a, diff)
+				}
+				apps, over = apps+1, over+summarizedPauses(events)
+			}, func() error {
+				if over < apps/10 {
+					return fmt.Errorf("in %d apps, %d pauses had a summary between the call and its answer", apps, over)
+				}
+				return nil
+			})
 		})
 	}
 }

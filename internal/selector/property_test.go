@@ -10,6 +10,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/selector"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 )
 
@@ -46,7 +47,7 @@ func drawSelection(t *rapid.T, h selector.Input, p selector.Params, branch strin
 func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 	t.Parallel()
 	windows := 0
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, 1, func(t *rapid.T) {
 		var h selector.Input
 		if rapid.Bool().Draw(t, "stored") {
 			h = viewOf(histories.Generate(40, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }))
@@ -69,10 +70,7 @@ func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 				h = tp.history()
 			}
 		}
-	})
-	if windows < enough() {
-		t.Errorf("only %d windows were looked at", windows)
-	}
+	}, enough(&windows))
 }
 
 func checkSelection(t *rapid.T, h selector.Input, p selector.Params, branch string, sel selector.Selection) {
@@ -140,7 +138,7 @@ func checkRounds(t *rapid.T, h selector.Input, sel selector.Selection) {
 func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 	t.Parallel()
 	covered := 0
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, 1, func(t *rapid.T) {
 		p := drawParams(t)
 		p.Retain, p.MaxTokens = 0, 0
 		tp := newTape(generated(t))
@@ -157,16 +155,13 @@ func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 				t.Fatalf("event %d is left for no reason: by %q in %q, branch %q", i, ev.Author, ev.InvocationID, ev.Branch)
 			}
 		}
-	})
-	if covered < enough() {
-		t.Errorf("only %d events were covered", covered)
-	}
+	}, enough(&covered))
 }
 
 func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
 	t.Parallel()
-	compared := 0
-	rapid.Check(t, func(t *rapid.T) {
+	due := 0
+	testkit.Check(t, 1, func(t *rapid.T) {
 		all := generated(t)
 		for i, ev := range all {
 			if ev != nil {
@@ -191,7 +186,7 @@ func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
 				if missing > 1 && begun < missing {
 					t.Fatalf("event %d: due after %d more invocations, %d were said to be missing", i, begun, missing)
 				}
-				compared++
+				due++
 				if !sel.Empty() {
 					tp.cover(sel)
 				}
@@ -202,17 +197,15 @@ func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
 				missing, begun = sel.Missing, 0
 			}
 		}
-	})
-	if compared < enough() {
-		t.Errorf("only %d times due", compared)
-	}
+	}, enough(&due))
 }
 
-// enough is how often a property must have met its case. With -short, rapid makes a fifth of the
-// histories.
-func enough() int {
-	if testing.Short() {
-		return 20
+// enough reports whether a property has met its case a hundred times.
+func enough(met *int) func() error {
+	return func() error {
+		if *met < 100 {
+			return fmt.Errorf("the case was met only %d times", *met)
+		}
+		return nil
 	}
-	return 100
 }

@@ -56,22 +56,22 @@ func (n *tally) count(events []*session.Event) {
 func TestViewIsWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	var n tally
-	for range testkit.Rounds(t, 15) {
-		rapid.Check(t, func(t *rapid.T) {
-			events := histories.Generate(rapid.IntRange(0, 48).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
-			obeys(t, events, view.Project(events))
-			from := rapid.IntRange(0, len(events)).Draw(t, "from")
-			v := view.New(slices.Clone(events[:from]))
-			for i := from; i < len(events); i++ {
-				v.Append(events[i])
-				obeys(t, events[:i+1], v.Events().Slice())
-			}
-			n.count(events)
-		})
-	}
-	if n.views < enough(1000) || n.fronts < enough(1000) || n.standing < enough(100) || n.hidden < enough(1000) || n.moved < enough(200) || n.standIns < enough(1000) {
-		t.Errorf("compared too little: %+v", n)
-	}
+	testkit.Check(t, 15, func(t *rapid.T) {
+		events := histories.Generate(rapid.IntRange(0, 48).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
+		obeys(t, events, view.Project(events))
+		from := rapid.IntRange(0, len(events)).Draw(t, "from")
+		v := view.New(slices.Clone(events[:from]))
+		for i := from; i < len(events); i++ {
+			v.Append(events[i])
+			obeys(t, events[:i+1], v.Events().Slice())
+		}
+		n.count(events)
+	}, func() error {
+		if n.views < enough(1000) || n.fronts < enough(1000) || n.standing < enough(100) || n.hidden < enough(1000) || n.moved < enough(200) || n.standIns < enough(1000) {
+			return fmt.Errorf("%+v", n)
+		}
+		return nil
+	})
 }
 
 // TestCurrentRecordsAreWhatTheRulesSay is the same for records that all tell of the same few events, so
@@ -79,26 +79,26 @@ func TestViewIsWhatTheRulesSay(t *testing.T) {
 func TestCurrentRecordsAreWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	shown, replaced := 0, 0
-	for range testkit.Rounds(t, 60) {
-		rapid.Check(t, func(t *rapid.T) {
-			h := ct.History{Events: turns(2).Events}
-			n := rapid.IntRange(1, 6).Draw(t, "records")
-			for i := range n {
-				h.Compact(fmt.Sprint("r", i), "e1").Amend(func(m *record.Metadata) {
-					m.Covered = rapid.SliceOfN(rapid.Map(rapid.SampledFrom([]string{"e1", "e2", "gone"}), reference), 0, 2).Draw(t, "covered")
-					m.Absorbed = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, n), recordName), 0, 2).Draw(t, "absorbed")
-					m.CreatedAt = at(rapid.IntRange(0, 5).Draw(t, "age"))
-				})
-			}
-			projected := view.Project(h.Events)
-			obeys(t, h.Events, projected)
-			shown += len(fronts(projected))
-			replaced += n - len(fronts(projected))
-		})
-	}
-	if shown < enough(1000) || replaced < enough(1000) {
-		t.Errorf("%d summaries shown and %d records replaced compare too little", shown, replaced)
-	}
+	testkit.Check(t, 60, func(t *rapid.T) {
+		h := ct.History{Events: turns(2).Events}
+		n := rapid.IntRange(1, 6).Draw(t, "records")
+		for i := range n {
+			h.Compact(fmt.Sprint("r", i), "e1").Amend(func(m *record.Metadata) {
+				m.Covered = rapid.SliceOfN(rapid.Map(rapid.SampledFrom([]string{"e1", "e2", "gone"}), reference), 0, 2).Draw(t, "covered")
+				m.Absorbed = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, n), recordName), 0, 2).Draw(t, "absorbed")
+				m.CreatedAt = at(rapid.IntRange(0, 5).Draw(t, "age"))
+			})
+		}
+		projected := view.Project(h.Events)
+		obeys(t, h.Events, projected)
+		shown += len(fronts(projected))
+		replaced += n - len(fronts(projected))
+	}, func() error {
+		if shown < enough(1000) || replaced < enough(1000) {
+			return fmt.Errorf("%d summaries shown and %d records replaced", shown, replaced)
+		}
+		return nil
+	})
 }
 
 func reference(id string) record.Ref { return record.Ref{ID: id} }

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -82,28 +83,28 @@ func TestSummaryOfRoundsStaysWhereARemoteAgentSpoke(t *testing.T) {
 func TestWordsOfRemoteAgentsAreWhereTheRulesSay(t *testing.T) {
 	t.Parallel()
 	moved, redone := 0, 0
-	for range testkit.Rounds(t, 2) {
-		rapid.Check(t, func(t *rapid.T) {
-			pick := func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }
-			events := histories.Generate(pick(40), pick)
-			for _, ev := range events {
-				if ev != nil && !record.Is(ev) && pick(3) > 0 {
-					ev.CustomMetadata = map[string]any{"a2a:task_id": "task"}
-				}
+	testkit.Check(t, 2, func(t *rapid.T) {
+		pick := func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }
+		events := histories.Generate(pick(40), pick)
+		for _, ev := range events {
+			if ev != nil && !record.Is(ev) && pick(3) > 0 {
+				ev.CustomMetadata = map[string]any{"a2a:task_id": "task"}
 			}
-			holds(t, events)
-			grows(t, events)
-			moved += len(inFrontOfSummaries(events))
-			for i, ev := range events {
-				if ev != nil && slices.Contains(inFrontOfSummaries(events[:i+1]), ev) {
-					redone++
-				}
+		}
+		holds(t, events)
+		grows(t, events)
+		moved += len(inFrontOfSummaries(events))
+		for i, ev := range events {
+			if ev != nil && slices.Contains(inFrontOfSummaries(events[:i+1]), ev) {
+				redone++
 			}
-		})
-	}
-	if moved < enough(50) || redone < enough(50) {
-		t.Errorf("%d events stand in front of summaries, %d from the start: this test compares too little", moved, redone)
-	}
+		}
+	}, func() error {
+		if moved < enough(50) || redone < enough(50) {
+			return fmt.Errorf("%d events stand in front of summaries, %d from the start", moved, redone)
+		}
+		return nil
+	})
 }
 
 // inFrontOfSummaries returns the stored events that a view shows in front of a summary in front.
