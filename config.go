@@ -130,8 +130,7 @@ func FromSettings(s preset.Settings, llm model.LLM) (Config, error) {
 	cfg := Config{Model: llm}
 	cfg.Compaction.SafetyRatio = orOff(s.Threshold.Value)
 	cfg.Compaction.BlockRatio = s.BlockThreshold.Value
-	cfg.Compaction.InvocationThreshold = orOff(s.InvocationThreshold.Value)
-	cfg.Compaction.Economical = s.Economical.Value
+	cfg.Compaction.InvocationThreshold = s.InvocationThreshold.Value
 	if s.Threshold.Value == 0 {
 		cfg.Compaction.TokenThreshold = compaction.Off
 	}

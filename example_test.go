@@ -25,7 +25,10 @@ func ExampleNew() {
 		return compactiontest.Say("The code is noted.")
 	})
 
-	stack, err := longsession.New(session.InMemoryService(), longsession.Config{Model: llm})
+	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
+		Model:      llm,
+		Compaction: compaction.DefaultConfig(), // after every five turns: by default, so short a chat gets no summary
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

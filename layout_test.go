@@ -100,7 +100,7 @@ var mayImport = map[string][]string{
 	"internal/selector":                    {"record", "internal/adk", "internal/promptsize"},
 	"internal/cmd/v2":                      {},
 	"internal/ids":                         {},
-	"preset":                               {"internal/secrets", "layer/contexttool", "layer/guard", "layer/guard/watchdog", "tokens"},
+	"preset":                               {"internal/secrets", "compaction", "layer/contexttool", "layer/guard", "layer/guard/watchdog", "tokens"},
 	"layer/subtask/tools":                  {"internal/configerr", "internal/pattern"},
 	"layer/subtask":                        {"internal/configerr", "layer/guard", "compaction", "tokens", "internal/adk", "internal/canonical", "internal/outbox", "internal/promptsize", "internal/wrapper"},
 	"internal/promptsize":                  {"internal/survive", "record", "tokens", "internal/view"},

@@ -30,14 +30,15 @@ func TestTheThresholdShownIsTheOneActedOn(t *testing.T) {
 	}
 	for name, cfg := range map[string]longsession.Config{
 		"defaults":         {},
+		"by turns":         {Compaction: compaction.DefaultConfig()},
 		"budget":           {Budget: budget.Config{Thresholds: budget.Early}},
 		"compaction":       {Compaction: compaction.Config{SafetyRatio: 0.5}},
 		"tokens":           {Compaction: compaction.Config{TokenThreshold: 20_000}},
 		"size alone":       {Compaction: compaction.Config{TokenThreshold: 20_000, InvocationThreshold: compaction.Off}},
 		"never":            {Compaction: compaction.Config{SafetyRatio: compaction.Off, TokenThreshold: compaction.Off, InvocationThreshold: compaction.Off}},
-		"turns alone":      {Compaction: compaction.Config{SafetyRatio: compaction.Off, TokenThreshold: compaction.Off}},
-		"by price":         {Registry: priced, Compaction: compaction.Config{Economical: true}},
-		"by price alone":   {Registry: priced, Compaction: compaction.Config{Economical: true, SafetyRatio: compaction.Off, TokenThreshold: compaction.Off}},
+		"turns alone":      {Compaction: compaction.Config{InvocationThreshold: 5, SafetyRatio: compaction.Off, TokenThreshold: compaction.Off}},
+		"prices known":     {Registry: priced, Compaction: compaction.Config{}},
+		"prices alone":     {Registry: priced, Compaction: compaction.Config{SafetyRatio: compaction.Off, TokenThreshold: compaction.Off}},
 		"settings":         fromSettings,
 		"without toolsets": {Disable: []longsession.Layer{longsession.LayerToolSearch, longsession.LayerToolResults}},
 	} {
@@ -66,10 +67,11 @@ func TestTheThresholdShownIsTheOneActedOn(t *testing.T) {
 			if strings.Contains(block, "Compaction threshold") != (want > 0) || want > 0 && !strings.Contains(block, line) {
 				t.Errorf("%s\nwant %q", block, line)
 			}
-			turns := stack.Sessions.Settings().InvocationThreshold
-			never := want == 0 && turns == 0 && !status.Economy.Priced
-			if (info.TurnsLeft > 0) != never || info.ByPrice != status.Economy.Priced {
-				t.Errorf("%d turns left, by price %v: compaction by size %v, turns %d, price %v", info.TurnsLeft, info.ByPrice, want, turns, status.Economy.Priced)
+			settings := stack.Sessions.Settings()
+			turns := settings.InvocationThreshold
+			never := want == 0 && turns == 0 && !settings.ByPrice
+			if (info.TurnsLeft > 0) != never || info.ByPrice != settings.ByPrice {
+				t.Errorf("%d turns left, by price %v: compaction by size %v, turns %d, price %v", info.TurnsLeft, info.ByPrice, want, turns, settings.ByPrice)
 			}
 			switch next := "Next summary in about"; {
 			case strings.Contains(block, next) != (want > 0 || turns > 0):

@@ -259,7 +259,7 @@ func TestTurnsOfSettingsTakeEffect(t *testing.T) {
 	t.Parallel()
 	for source, values := range settingSources {
 		for text, want := range map[string]int{
-			"session.ask=auto":                  5, // the default
+			"session.ask=auto":                  0, // prices decide, and so short a session is not worth a summary
 			"compaction.invocation_threshold=3": 3, "compaction.invocation_threshold=0": 0, "compaction.enabled=false": 0,
 		} {
 			t.Run(fmt.Sprintf("%s by %s", text, source), func(t *testing.T) {

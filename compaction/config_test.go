@@ -129,19 +129,23 @@ func TestEdgesOfTheConfigAreAccepted(t *testing.T) {
 	}
 }
 
-// The zero value of every number is its default, so a config that names a model and no more compacts.
+// The zero value of every number is its default: what differs from DefaultConfig is when a compaction comes.
 func TestZeroValueOfEveryNumberIsItsDefault(t *testing.T) {
 	t.Parallel()
 	oracle := &compactiontest.Oracle{}
 	svc := newService(t, session.InMemoryService(), compaction.Config{Summarizer: oracle})
 	appendAll(t, svc, create(t, svc), turns(5)...)
 	flush(t, svc)
-	if n := len(summariesIn(t, svc)); n != 1 {
-		t.Errorf("%d summaries after five turns, want 1", n)
+	if n := len(summariesIn(t, svc)); n != 0 {
+		t.Errorf("%d summaries after five turns, which are not worth one", n)
 	}
 	explicit, _ := oracleConfig()
-	got, want := status(t, svc), status(t, newSession(t, explicit))
-	if got.TokenThreshold != want.TokenThreshold || got.HardLimit != want.HardLimit || got.ContextWindow != want.ContextWindow {
+	byTurns := newSession(t, explicit)
+	got, want := status(t, svc), status(t, byTurns)
+	if a, b := svc.Settings(), byTurns.Settings(); !a.ByPrice || b.ByPrice || a.InvocationThreshold != 0 || b.InvocationThreshold != 5 || a.OverlapSize != b.OverlapSize || a.RetainEvents != b.RetainEvents || a.Timeout != b.Timeout {
+		t.Errorf("settings are %+v; those of DefaultConfig %+v", a, b)
+	}
+	if got.TokenThreshold <= want.TokenThreshold || got.TokenThreshold >= want.HardLimit || got.HardLimit != want.HardLimit || got.ContextWindow != want.ContextWindow {
 		t.Errorf("limits are %d, %d, %d; those of DefaultConfig %d, %d, %d",
 			got.TokenThreshold, got.HardLimit, got.ContextWindow, want.TokenThreshold, want.HardLimit, want.ContextWindow)
 	}
@@ -165,8 +169,10 @@ func TestOffTurnsOffOneTrigger(t *testing.T) {
 		turns       bool
 		threshold   int
 		description string
-	}{
-		{"zero", func(*compaction.Config) {}, true, 83_866, "0 is the default"},
+	}{ // turns, if nothing else is said
+		{"turns", func(*compaction.Config) {}, true, 83_866, "turns and tokens"},
+		{"zero", func(c *compaction.Config) { c.InvocationThreshold = 0 }, false, 113_818, "prices and tokens"},
+		{"zero, and an early hard limit", func(c *compaction.Config) { c.InvocationThreshold, c.BlockRatio = 0, 0.5 }, false, 58_107, "prices and tokens"},
 		{"turns off", func(c *compaction.Config) { c.InvocationThreshold = off }, false, 83_866, "tokens only"},
 		{"ratio off", func(c *compaction.Config) { c.SafetyRatio = off }, true, 0, "turns only"},
 		{"ratio off, threshold", func(c *compaction.Config) { c.SafetyRatio, c.TokenThreshold = off, 100_000 }, true, 100_000, "the threshold decides"},
@@ -174,7 +180,7 @@ func TestOffTurnsOffOneTrigger(t *testing.T) {
 		{"threshold off", func(c *compaction.Config) { c.TokenThreshold, c.SafetyRatio = off, 0.5 }, true, 0, "turns only"},
 		{"both off", func(c *compaction.Config) { c.InvocationThreshold, c.SafetyRatio = off, off }, false, 0, "by hand only"},
 	} {
-		cfg := compaction.Config{Summarizer: &compactiontest.Oracle{}, Synchronous: true}
+		cfg := compaction.Config{Summarizer: &compactiontest.Oracle{}, Synchronous: true, InvocationThreshold: 5}
 		tt.change(&cfg)
 		svc := newService(t, session.InMemoryService(), cfg)
 		appendAll(t, svc, create(t, svc), turns(5)...)

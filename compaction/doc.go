@@ -15,7 +15,8 @@
 // Prompts and windows are in tokens. The effective window is ContextWindow less MaxOutputTokens, the
 // reserve for the reply.
 //
-//	by turns    a turn has ended, and InvocationThreshold complete ones began since the newest window
+//	by price    reading what a summary would replace costs more than the summary, see [Economy]
+//	by turns    instead of that, if InvocationThreshold is set: a turn has ended, and so many began since the newest window
 //	by tokens   prompt ≥ the lesser of SafetyRatio × effective window and TokenThreshold
 //	hard limit  prompt ≥ BlockRatio × effective window
 //	checkpoint  a turn has ended in which the model called CheckpointTool
@@ -24,7 +25,7 @@
 // the background; with Config.Synchronous none of them does. The last is off unless CheckpointTool is
 // set. It goes before the others, and works with them off.
 //
-// With the defaults (5 turns; the newest 2 stay in full) a chat of turns t1, t2, ... is shown to the
+// By turns, with [DefaultConfig] (after 5 turns; the newest 2 stay in full), a chat of turns t1, t2, ... is shown to the
 // model like this:
 //
 //	after t4    t1 t2 t3 t4
@@ -34,7 +35,8 @@
 //
 // A branch shows at most MaxSummaries summaries. Before one more would exceed that, two are merged.
 //
-// The zero value of every number in [Config] is its default, and [Off] turns a trigger off. A
+// Config{Model: llm} is what is recommended: it goes by price, and a short chat, which is cheaper without a summary, gets
+// none. DefaultConfig is for those who want the sliding window of ADR-009. [Off] turns a trigger off. A
 // compaction never fails a turn: errors go to Config.Observer, and the history stays as it was.
 //
 // # Inner services

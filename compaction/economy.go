@@ -12,8 +12,8 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// Economy is the arithmetic of Config.Economical for the prompt of one branch. Amounts are in USD. The zero value
-// means that Economical is false, or that no prices are known.
+// Economy is the arithmetic by which prices decide when to compact, where Config.InvocationThreshold is 0, for the prompt
+// of one branch. Amounts are in USD. The zero value means that prices do not decide.
 //
 // Each call of the model reads the history again. A compaction makes that cheaper from then on, and costs once: the
 // summary, and reading anew what comes after it. Three conditions make it due:
@@ -35,7 +35,8 @@ import (
 // once a window is chosen: it is then judged by what is left, and what stays is read anew at each compaction. If that
 // does not pay, Due reports true and no compaction comes; Status.Reason says why.
 type Economy struct {
-	// Priced reports whether the prices are known. If they are not, all other fields are 0.
+	// Priced reports whether the prices are known. If they are not, amounts are at $1 for a million tokens of input, with
+	// the usual ratios: a tenth of that for cached ones, and eight times as much for those of summaries.
 	Priced bool
 	// Calls is how many calls of the model the branch has had. Half of the events that summaries hide count as calls.
 	Calls int
@@ -63,12 +64,12 @@ type Economy struct {
 // not worth a summary, or because there is nothing that may be summarized: [Status] has the reason.
 func (e Economy) Due() bool { return meter.Economy(e).Due() }
 
-// EconomyStatus is what Config.Economical has led to in a session so far. Amounts are in USD, at the prices of the
+// EconomyStatus is what compaction by price has led to in a session so far. Amounts are in USD, at the prices of the
 // models that the session has now.
 type EconomyStatus struct {
 	// Economy is the arithmetic for the next prompt in the root branch.
 	Economy
-	// Model is the agent's model. If Economical is set and Priced is false, Registry has no prices for it.
+	// Model is the agent's model. If Priced is false, Registry has no prices for it, and Spent and Saved are 0.
 	Model string
 	// Spent is what compactions have cost: the summaries, by the usage that their records have, and reading anew what
 	// came after them.
@@ -77,7 +78,7 @@ type EconomyStatus struct {
 	// process made of the same window beside it is in Spent and not in Saved.
 	Saved float64
 	// CallsLeft is after how many calls the trigger fires if the prompt goes on to grow as it has since the last
-	// compaction; 0 if Due is true, -1 if that cannot be told: the prompt has not grown, or prices are missing.
+	// compaction; 0 if Due is true, -1 if that cannot be told, because the prompt has not grown.
 	CallsLeft int
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func economical(t *testing.T) (compaction.Config, *compactiontest.Oracle, *notes
 	}
 	cfg, oracle := oracleConfig()
 	seen := &notes{}
-	cfg.Registry, cfg.AgentModel, cfg.Economical, cfg.Observer = registry, "priced", true, seen.Observe
+	cfg.Registry, cfg.AgentModel, cfg.InvocationThreshold, cfg.Observer = registry, "priced", 0, seen.Observe
 	return cfg, oracle, seen
 }
 
@@ -86,7 +87,7 @@ func TestEconomicalCompactsWhenItPays(t *testing.T) {
 	if !got.Priced || got.Model != "priced" || got.Spent <= 0 || got.Saved <= got.Spent {
 		t.Errorf("%+v; want more saved than spent", got)
 	}
-	if settings := svc.Settings(); !settings.Economical || settings.InvocationThreshold != 0 {
+	if settings := svc.Settings(); !settings.ByPrice || settings.InvocationThreshold != 0 {
 		t.Errorf("settings %+v", settings)
 	}
 	again := newService(t, svc.Unwrap(), cfg)
@@ -95,11 +96,10 @@ func TestEconomicalCompactsWhenItPays(t *testing.T) {
 	}
 }
 
-// A short session pays for no summary, whatever InvocationThreshold is.
+// A short session pays for no summary.
 func TestEconomicalLeavesShortSessionsAlone(t *testing.T) {
 	t.Parallel()
 	cfg, oracle, _ := economical(t)
-	cfg.InvocationThreshold = 2
 	svc := newService(t, session.InMemoryService(), cfg)
 	appendAll(t, svc, create(t, svc), longTalk(20, 60).Events...)
 	flush(t, svc)
@@ -168,9 +168,33 @@ func TestEconomicalKeepsTheTokenThreshold(t *testing.T) {
 	}
 }
 
-// Without prices, turns and tokens decide, and the log says so once.
-func TestEconomicalWithoutPricesFallsBackToTurnsAndTokens(t *testing.T) {
+// Without prices, their usual ratios decide as prices of these ratios do, and the log says so once.
+func TestEconomicalWithoutPricesGoesByTheirUsualRatios(t *testing.T) {
 	t.Parallel()
+	usual, err := tokens.NewRegistry(tokens.Model{Name: "usual", InputPrice: 30, CachedInputPrice: 3, OutputPrice: 240})
+	if err != nil {
+		t.Fatal(err)
+	}
+	play := func(t *testing.T, change func(cfg *compaction.Config)) (compactions []int, _ compaction.EconomyStatus, log string) {
+		t.Helper()
+		cfg, _, seen := economical(t)
+		out := &strings.Builder{}
+		cfg.Logger, cfg.ContextWindow = slog.New(slog.NewTextHandler(out, nil)), 1_000_000
+		change(&cfg)
+		svc := newService(t, session.InMemoryService(), cfg)
+		sess := create(t, svc)
+		for i, ev := range longTalk(120, 1_000).Events {
+			appendAll(t, svc, sess, ev)
+			for len(compactions) < len(seen.of(compaction.Stored)) {
+				compactions = append(compactions, i)
+			}
+		}
+		return compactions, status(t, svc).Economy, out.String()
+	}
+	want, priced, _ := play(t, func(cfg *compaction.Config) { cfg.Registry, cfg.AgentModel = usual, "usual" })
+	if len(want) < 2 {
+		t.Fatalf("%d compactions at the usual ratios: the test shows nothing", len(want))
+	}
 	for name, change := range map[string]func(cfg *compaction.Config){
 		"no agent model":    func(cfg *compaction.Config) { cfg.AgentModel = "" },
 		"an unknown model":  func(cfg *compaction.Config) { cfg.AgentModel = "home-made" },
@@ -178,32 +202,25 @@ func TestEconomicalWithoutPricesFallsBackToTurnsAndTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg, _, seen := economical(t)
-			log := &strings.Builder{}
-			cfg.Logger = slog.New(slog.NewTextHandler(log, nil))
-			change(&cfg)
-			svc := newService(t, session.InMemoryService(), cfg)
-			appendAll(t, svc, create(t, svc), longTalk(8, 400).Events...)
-			stored := seen.of(compaction.Stored)
-			if len(stored) == 0 || stored[0].Trigger != record.TriggerInvocations {
-				t.Errorf("compactions %+v, want one by turns", stored)
+			var model string
+			got, economy, log := play(t, func(cfg *compaction.Config) { change(cfg); model = cfg.AgentModel })
+			if !slices.Equal(got, want) {
+				t.Errorf("compacts after events %v, want %v", got, want)
 			}
-			got := status(t, svc).Economy
-			if got.Priced || got.Economy != (compaction.Economy{}) || got.CallsLeft != -1 || got.Model != cfg.AgentModel {
-				t.Errorf("%+v", got)
+			if economy.Priced || economy.Saving <= 0 || math.Abs(economy.Saving*30-priced.Saving) > 1e-9 || economy.CallsLeft != priced.CallsLeft || economy.Model != model {
+				t.Errorf("%+v\nat prices of these ratios: %+v", economy, priced)
 			}
-			if n := strings.Count(log.String(), "no prices are known"); n != 1 {
+			if economy.Spent != 0 || economy.Saved != 0 {
+				t.Errorf("spent %v and saved %v of an unknown price", economy.Spent, economy.Saved)
+			}
+			if n := strings.Count(log, "no prices are known"); n != 1 {
 				t.Errorf("the log says so %d times:\n%s", n, log)
-			}
-			if svc.Settings().InvocationThreshold == 0 {
-				t.Error("the settings say that turns do not count")
 			}
 		})
 	}
 }
 
-// A model that is dearer, and that has nothing of the prompt in its cache, makes a compaction pay at once. One without
-// prices brings the turns back.
+// A model that is dearer, and that has nothing of the prompt in its cache, makes a compaction pay at once.
 func TestEconomicalFollowsTheAgentsModel(t *testing.T) {
 	t.Parallel()
 	cfg, _, seen := economical(t)
@@ -221,13 +238,6 @@ func TestEconomicalFollowsTheAgentsModel(t *testing.T) {
 	appendAll(t, svc, sess, h.Events[36:38]...)
 	if stored := seen.of(compaction.Stored); len(stored) == 0 || !stored[0].Economy.Due() {
 		t.Errorf("the dear model reads all of the history: %+v\n%+v", status(t, svc).Economy, seen.all())
-	}
-	before := len(seen.of(compaction.Stored))
-	current = "home-made"
-	appendAll(t, svc, sess, h.Events[38:]...)
-	stored := seen.of(compaction.Stored)[before:]
-	if len(stored) == 0 || stored[0].Trigger != record.TriggerInvocations {
-		t.Errorf("compactions %+v, want those by turns", stored)
 	}
 }
 

@@ -73,7 +73,7 @@ func newMachine(t *rapid.T, inner session.Service, durable bool, seen *tally) *m
 	}
 	if rapid.IntRange(0, 3).Draw(t, "economical") == 0 {
 		// Summaries that may be of two tokens make windows of twenty worth one.
-		m.cfg.Economical, m.cfg.AgentModel, m.cfg.MaxSummaryTokens, m.cfg.Registry = true, "priced", 2, prices(t)
+		m.cfg.InvocationThreshold, m.cfg.AgentModel, m.cfg.MaxSummaryTokens, m.cfg.Registry = 0, "priced", 2, prices(t)
 	}
 	m.start(t)
 	m.create(t)
@@ -201,7 +201,7 @@ func (m *machine) count(t *rapid.T, p *process) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.cfg.Economical && r.Trigger == record.TriggerTokens {
+		if m.cfg.InvocationThreshold == 0 && r.Trigger == record.TriggerTokens {
 			m.seen.priced++
 		}
 		switch {

@@ -92,7 +92,7 @@ type Observation struct {
 	Cost      float64 // of Usage, in USD; 0 if Config.Registry has no price for the model
 	Model     string  // model that wrote the summary; "" for none
 
-	// Economy is the arithmetic of the prompt that set off the compaction, if Config.Economical is set: whether it was
+	// Economy is the arithmetic of the prompt that set off the compaction, if prices decide: whether it was
 	// by price, what keeping the history had cost, and what the compaction was expected to cost. The zero value if
 	// another trigger was due first, or by hand.
 	Economy Economy

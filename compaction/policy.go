@@ -29,6 +29,7 @@ type policy struct {
 	limits *meter.Limits
 	// windowTokens bounds what one summarizer call is given.
 	windowTokens int
+	byPrice      bool // instead of by turns
 }
 
 // engine translates the policy for the engine of a service over inner.
@@ -78,7 +79,7 @@ func newPolicy(cfg Config) (*policy, error) {
 			Registry: p.Registry, ContextWindow: p.ContextWindow, MaxOutputTokens: p.MaxOutputTokens,
 			SafetyRatio: p.SafetyRatio, BlockRatio: p.BlockRatio, TokenThreshold: p.TokenThreshold,
 			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, MaxLedgerTokens: p.MaxLedgerTokens, ModelChanges: p.AgentModelFunc != nil,
-			RetainTokens: p.RetainTokens, Economical: p.Economical, Retain: p.RetainEvents, SummaryModel: p.summaryModel(), FreeSummaries: isFree(p.Summarizer),
+			RetainTokens: p.RetainTokens, ByPrice: p.byPrice, Retain: p.RetainEvents, SummaryModel: p.summaryModel(), FreeSummaries: isFree(p.Summarizer),
 		}
 		p.limits = p.sizes.Limits(p.agentModel())
 		problems = p.checkTokens()
@@ -182,7 +183,6 @@ func (p *policy) fillDefaults() {
 		value    *int
 		fallback int
 	}{
-		{&p.InvocationThreshold, defaultInvocationThreshold},
 		{&p.OverlapSize, defaultOverlapSize},
 		{&p.RetainEvents, defaultRetainEvents},
 		{&p.MaxSummaries, defaultMaxSummaries},
@@ -197,11 +197,16 @@ func (p *policy) fillDefaults() {
 	if p.Timeout == 0 {
 		p.Timeout = defaultTimeout
 	}
-	if p.SafetyRatio == 0 {
-		p.SafetyRatio = defaultSafetyRatio
-	}
+	p.byPrice = p.InvocationThreshold == 0
 	if p.BlockRatio == 0 {
 		p.BlockRatio = defaultBlockRatio
+	}
+	switch {
+	case p.SafetyRatio != 0:
+	case p.byPrice:
+		p.SafetyRatio = min(defaultBound, defaultBoundShare*p.BlockRatio)
+	default:
+		p.SafetyRatio = defaultSafetyRatio
 	}
 	if p.TokenThreshold == Off {
 		p.SafetyRatio = Off

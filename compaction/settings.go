@@ -11,11 +11,9 @@ type Settings struct {
 	RetainEvents int // events that stay raw
 	Timeout      time.Duration
 	// InvocationThreshold is the number of complete invocations since the newest summary after which a compaction
-	// begins. It is 0 if compaction by turns is off.
+	// begins. It is 0 if compaction by turns is off, or if prices decide instead: then ByPrice is true.
 	InvocationThreshold int
-	// Economical is Config.Economical. If it is set, and the prices of the agent's model are known, InvocationThreshold
-	// is 0.
-	Economical bool
+	ByPrice             bool
 	// CheckpointTool is "" if no tool asks for checkpoints. CheckpointTokens is 0 if there is no
 	// minimum.
 	CheckpointTool   string
@@ -39,21 +37,13 @@ type Triggers struct {
 // Triggers returns the triggers of a session, by the model that its agent last had. It reads no storage.
 func (s *CompactionSessionService) Triggers(ref SessionRef) Triggers {
 	limits := s.sessions.Of(ref).Prompts.Limits()
-	t := Triggers{Tokens: limits.Threshold, Invocations: s.settings.InvocationThreshold, Overlap: s.settings.OverlapSize, ByPrice: limits.Prices.Known()}
-	if t.ByPrice {
-		t.Invocations = 0
-	}
-	return t
+	return Triggers{Tokens: limits.Threshold, Invocations: s.settings.InvocationThreshold, Overlap: s.settings.OverlapSize, ByPrice: s.settings.ByPrice}
 }
 
 func (p *policy) settings() Settings {
-	turns := p.InvocationThreshold
-	if p.limits.Prices.Known() {
-		turns = 0
-	}
 	return Settings{
 		OverlapSize: p.OverlapSize, RetainEvents: p.RetainEvents, Timeout: p.Timeout,
-		InvocationThreshold: turns, Economical: p.Economical,
+		InvocationThreshold: p.InvocationThreshold, ByPrice: p.byPrice,
 		CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
 	}
 }

@@ -44,8 +44,8 @@ type Status struct {
 	Trigger record.Trigger
 	Reason  string
 
-	// Economy describes Config.Economical: the arithmetic for the next prompt, and what compactions have cost and saved
-	// so far. The zero value if Economical is false.
+	// Economy is the arithmetic for the next prompt where prices decide, and what compactions have cost and saved so
+	// far. The zero value if they do not.
 	Economy EconomyStatus
 
 	// WaitingSummaries counts summaries that this process stores with its next append to the
@@ -101,7 +101,7 @@ func (s *CompactionSessionService) Status(ctx context.Context, ref SessionRef) (
 		WaitingSummaries: len(h.State.Waiting.All()), Running: h.State.Line.Busy(),
 		Failures: attempts.Failures, RetryAt: attempts.RetryAt,
 	}
-	if s.settings.Economical {
+	if s.settings.ByPrice {
 		status.Economy = economyOf(h, h.Meter.Prompt("").Economy)
 	}
 	if status.Failures > 0 {

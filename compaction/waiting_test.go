@@ -268,6 +268,7 @@ func TestRecordThatStorageRefusesIsDropped(t *testing.T) {
 	if n := offered.Load(); n != 4 {
 		t.Errorf("the record was offered %d times, want 4: two tries in each of two turns", n)
 	}
+	await(t, seen, compaction.Failed, 2)
 	failed := seen.of(compaction.Failed)
 	if len(failed) != 2 || !errors.Is(failed[1].Err, refused) || !strings.Contains(failed[1].Err.Error(), "dropped") {
 		t.Errorf("told of failures %v, want two, the second saying that the draft is dropped", failed)

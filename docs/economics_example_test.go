@@ -21,7 +21,7 @@ func Example_economics() {
 	})
 
 	svc, err := compaction.NewCompactionService(inner, compaction.Config{
-		Model: llm, AgentModel: "gemini-2.5-flash", Economical: true,
+		Model: llm, AgentModel: "gemini-2.5-flash",
 	})
 	if err != nil {
 		log.Fatal(err)

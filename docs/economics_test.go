@@ -51,8 +51,8 @@ func (s steady) play(t *testing.T, calls int) played {
 		return summarizer.Result{Content: numbered(genai.RoleModel, 500), Usage: tokens.Usage{PromptTokens: read, OutputTokens: 500}}, nil
 	})
 	service, err := compaction.NewCompactionService(session.InMemoryService(), compaction.Config{
-		Summarizer: writer, Registry: registry, AgentModel: "steady", Economical: true, Synchronous: true,
-		InvocationThreshold: compaction.Off, MaxLedgerTokens: compaction.Off,
+		Summarizer: writer, Registry: registry, AgentModel: "steady", Synchronous: true,
+		MaxLedgerTokens: compaction.Off,
 		Observer: func(_ context.Context, o compaction.Observation) {
 			if o.Outcome != compaction.Stored {
 				return

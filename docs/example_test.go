@@ -106,7 +106,6 @@ func Example_configuration() {
 	cfg.TokenThreshold = 60_000
 	cfg.SafetyRatio = 0.5
 	cfg.BlockRatio = 0.95
-	cfg.Economical = true
 	cfg.RetainEvents = 20
 	cfg.RetainTokens = 4_000
 	cfg.Synchronous = true

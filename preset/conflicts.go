@@ -3,6 +3,7 @@ package preset
 import (
 	"fmt"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -12,22 +13,17 @@ func (r *resolver) compaction() {
 	s := &r.settings
 	s.Threshold = r.threshold()
 	s.BlockThreshold = r.blockThreshold()
-	s.InvocationThreshold = find(r, "compaction.invocation_threshold", func(v *Values) *int { return v.InvocationThreshold }, defaultInvocations, "")
-	s.Economical = find(r, "compaction.economical", func(v *Values) *bool { return v.Economical }, false, "")
+	s.InvocationThreshold = find(r, "compaction.invocation_threshold", func(v *Values) *int { return v.InvocationThreshold }, 0, "")
 	enabled := find(r, "compaction.enabled", func(v *Values) *bool { return v.Compaction }, true, "")
 	if !enabled.Value {
-		turnOff(r, "compaction.threshold", &s.Threshold, enabled)
-		turnOff(r, "compaction.invocation_threshold", &s.InvocationThreshold, enabled)
-		turnOff(r, "compaction.economical", &s.Economical, enabled)
+		turnOff(r, "compaction.threshold", &s.Threshold, 0, shareText, enabled)
+		turnOff(r, "compaction.invocation_threshold", &s.InvocationThreshold, compaction.Off, turnsText, enabled)
 		return
 	}
 	if s.Threshold.Value >= s.BlockThreshold.Value {
 		r.refuseThresholds()
 	}
 }
-
-// defaultInvocations is the default of package compaction.
-const defaultInvocations = 5
 
 // threshold is that of the nearest source. Within one source, the entry for the tier of the model beats the
 // plain one, and that beats the name of a pair.
@@ -88,8 +84,7 @@ func (r *resolver) refuseThresholds() {
 // turnOff turns a trigger off because compaction is. One that a nearer source or another flag has turned on is refused.
 // The other values of a block that is switched off stay where they are, for the day on which it is switched on: those
 // are noted.
-func turnOff[T int | float64 | bool](r *resolver, key string, v *Value[T], enabled Value[bool]) {
-	var off T
+func turnOff[T int | float64](r *resolver, key string, v *Value[T], off T, text func(T) string, enabled Value[bool]) {
 	because := fmt.Sprintf("compaction.enabled is false (%s)", enabled.Origin())
 	switch near, switched := v.Source.nearness(), enabled.Source.nearness(); {
 	case v.Value == off || !v.Source.explicit() || near > switched:
@@ -97,7 +92,7 @@ func turnOff[T int | float64 | bool](r *resolver, key string, v *Value[T], enabl
 		refuse(r, key, *v, because+", so it would have no effect: remove one of them")
 		return
 	default:
-		r.note("%s is %v (%s), without effect: %s.", key, v.Value, v.Origin(), because)
+		r.note("%s is %s (%s), without effect: %s.", key, text(v.Value), v.Origin(), because)
 	}
 	*v = Value[T]{off, enabled.Source, enabled.Name}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
@@ -62,8 +63,7 @@ var options = []option{
 	share(Key{Name: "compaction.threshold_by_tier.mid", Flag: "threshold-mid", Help: "the same for models of the mid tier"}, func(v *Values) **float64 { return &v.ThresholdByTier.Mid }, true),
 	share(Key{Name: "compaction.threshold_by_tier.small", Flag: "threshold-small", Help: "the same for models of the small tier"}, func(v *Values) **float64 { return &v.ThresholdByTier.Small }, true),
 	share(Key{Name: "compaction.block_threshold", Flag: "block-threshold", Help: "the share at which a request waits until it is smaller"}, func(v *Values) **float64 { return &v.BlockThreshold }, false),
-	count(Key{Name: "compaction.invocation_threshold", Flag: "invocation-threshold", Help: "compaction begins after this many turns, too; 0 is off"}, func(v *Values) **int { return &v.InvocationThreshold }),
-	toggle(Key{Name: "compaction.economical", Flag: "economical", Help: "prices decide when to compact; the other triggers are bounds"}, func(v *Values) **bool { return &v.Economical }),
+	turns(Key{Name: "compaction.invocation_threshold", Flag: "invocation-threshold", Help: "when compaction begins before that: price is when it pays, a number after that many turns; 0 is off"}, func(v *Values) **int { return &v.InvocationThreshold }),
 	choice(Key{Name: "session.checkpoint", Flag: "checkpoint", Help: "who writes checkpoints"}, func(v *Values) **contexttool.Mode { return &v.Checkpoint }, contexttool.ByModel, contexttool.ByOperator, contexttool.NoCheckpoints),
 	toggle(Key{Name: "session.compact_context", Flag: "compact-context", Help: "a tool by which the model compacts the session"}, func(v *Values) **bool { return &v.CompactContext }),
 	money(Key{Name: "agent.max_turn_cost_usd", Flag: "max-turn-cost-usd", Help: "the ceiling of one turn; 0 is off"}, func(v *Values) **tokens.Nano { return &v.MaxTurnCost }),
@@ -162,6 +162,31 @@ func count(key Key, at func(*Values) **int) option {
 	}, func(n int) string {
 		if n < 0 || n > math.MaxInt32 {
 			return fmt.Sprintf("use a number from 0 to %d; 0 is off", math.MaxInt32)
+		}
+		return ""
+	})
+}
+
+// byPrice is the text of a trigger that goes by price.
+const byPrice = "price"
+
+// turns is a number of turns, or what takes its place.
+func turns(key Key, at func(*Values) **int) option {
+	const want = "use price, a number of turns, or 0, which is off"
+	return add(key, at, func(s string) (int, string) {
+		n, err := strconv.Atoi(s)
+		switch {
+		case s == byPrice:
+			return 0, ""
+		case err != nil || n < 0:
+			return 0, want
+		case n == 0:
+			return compaction.Off, ""
+		}
+		return n, ""
+	}, func(n int) string {
+		if n < compaction.Off || n > math.MaxInt32 {
+			return want
 		}
 		return ""
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
@@ -28,14 +29,12 @@ type Settings struct {
 	Threshold Value[float64]
 	// BlockThreshold is the share over which no request is sent. It is never 0.
 	BlockThreshold Value[float64]
-	// InvocationThreshold is the number of turns after which compaction begins. It is 0 if compaction by
-	// turns is off.
+	// InvocationThreshold is the number of turns after which compaction begins. It is 0 if prices decide when, and
+	// [compaction.Off] if only Threshold does.
 	InvocationThreshold Value[int]
-	// Economical lets prices decide when to compact, within Threshold. It is false if compaction is off.
-	Economical     Value[bool]
-	Checkpoint     Value[contexttool.Mode]
-	CompactContext Value[bool] // the model may compact the session by a tool
-	AgenticTools   Value[bool]
+	Checkpoint          Value[contexttool.Mode]
+	CompactContext      Value[bool] // the model may compact the session by a tool
+	AgenticTools        Value[bool]
 
 	MaxTurnCost       Value[tokens.Nano] // 0 is off
 	MaxSessionCost    Value[tokens.Nano] // 0 is off
@@ -78,8 +77,7 @@ func (s *Settings) Lines() []Line {
 		line("session.ask", s.Ask, orNone[Ask]),
 		line("compaction.threshold", s.Threshold, shareText),
 		line("compaction.block_threshold", s.BlockThreshold, shareText),
-		line("compaction.invocation_threshold", s.InvocationThreshold, countText),
-		line("compaction.economical", s.Economical, strconv.FormatBool),
+		line("compaction.invocation_threshold", s.InvocationThreshold, turnsText),
 		line("session.checkpoint", s.Checkpoint, orNone[contexttool.Mode]),
 		line("session.compact_context", s.CompactContext, strconv.FormatBool),
 		line("agent.max_turn_cost_usd", s.MaxTurnCost, moneyText),
@@ -128,6 +126,17 @@ func shareText(f float64) string {
 		return "off"
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// turnsText is the text that [Values.Set] reads.
+func turnsText(n int) string {
+	switch n {
+	case 0:
+		return byPrice
+	case compaction.Off:
+		return "off"
+	}
+	return strconv.Itoa(n)
 }
 
 func countText(n int) string {

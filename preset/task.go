@@ -78,7 +78,7 @@ const (
 func longRun(unattended bool) Values {
 	yes, iterations, checkpoint := true, toolIterations, contexttool.ByModel
 	turn, session, onLoop := attendedTurn, unattendedSession, watchdog.Warn
-	v := Values{AgenticTools: &yes, CompactContext: &yes, Economical: &yes, MaxToolIterations: &iterations, Checkpoint: &checkpoint, MaxTurnCost: &turn, Watchdog: &onLoop}
+	v := Values{AgenticTools: &yes, CompactContext: &yes, MaxToolIterations: &iterations, Checkpoint: &checkpoint, MaxTurnCost: &turn, Watchdog: &onLoop}
 	if unattended {
 		turn, onLoop = unattendedTurn, watchdog.Stop
 		v.MaxSessionCost = &session

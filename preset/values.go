@@ -32,8 +32,7 @@ type Values struct {
 	Threshold           *float64 // 0 is off
 	ThresholdByTier     struct{ Frontier, Mid, Small *float64 }
 	BlockThreshold      *float64
-	InvocationThreshold *int  // turns of the user; 0 is off
-	Economical          *bool // prices decide when to compact
+	InvocationThreshold *int // turns of the user; 0: prices decide; compaction.Off: neither
 	Checkpoint          *contexttool.Mode
 	CompactContext      *bool // the model may compact the session by a tool
 	AgenticTools        *bool

@@ -61,7 +61,7 @@ type Played struct {
 // the recorded answers, and function tools serve the recorded results. The model answers a message
 // without a recorded answer with a placeholder. Run abandons a turn that was interrupted before the
 // model read the results of its tools, as the recorded application did. Events get the times of the recording, if it
-// has any: what goes by pauses, such as compaction.Config.Economical, sees them.
+// has any: what goes by pauses, such as compaction by price, sees them.
 //
 // Errors come from the service, the runner, the context and Before.
 func (app App) Run(ctx context.Context, c *conversation.Conversation) (Played, error) {

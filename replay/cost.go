@@ -21,7 +21,7 @@ type charged struct {
 	model  string             // that the summaries are charged as, "" for the agent's
 }
 
-// ModelName is the model by whose prices compaction.Config.Economical decides.
+// ModelName is the model by whose prices it is decided when to compact.
 func (c charged) ModelName() string { return c.model }
 
 // chargedUpTo is charged for a summarizer that limits what it reads in one call.

@@ -95,6 +95,24 @@ func ofTalk(t *testing.T, name string, all []*replay.Report) {
 	}
 }
 
+func ofTheDefault(t *testing.T, file string, byTurns, byPrice []*replay.Report) {
+	t.Helper()
+	for _, window := range []int{200_000, 32_000, 8_000} {
+		turns, price := total(byTurns, window), total(byPrice, window)
+		dearer, worst := 0, 0.0
+		for _, r := range byPrice {
+			if r.Limit == window {
+				ratio := (r.With.Dollars + r.Summarizer.Dollars) / r.Without.Dollars
+				worst = max(worst, ratio)
+				if ratio > 1 {
+					dearer++
+				}
+			}
+		}
+		t.Logf("| %s | %d | $%.2f | $%.2f (%.3f) | $%.2f (%.3f) | %d | %.3f |", file, window, price.Without.Dollars, dollars(price), dollars(price)/price.Without.Dollars, dollars(turns), dollars(turns)/price.Without.Dollars, dearer, worst)
+	}
+}
+
 // Each summary that is shorter, and each that is missing, costs facts; the table says how many.
 func TestRealFactsAreKeptAsTheTableSays(t *testing.T) {
 	t.Parallel()

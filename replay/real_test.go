@@ -36,6 +36,13 @@ func policy(window int) replay.Policy {
 	return replay.Policy{Name: fmt.Sprint(window), Config: cfg}
 }
 
+// byPrice is the same as the library recommends it.
+func byPrice(window int) replay.Policy {
+	p := policy(window)
+	p.Name, p.Config.InvocationThreshold, p.Config.AgentModel = fmt.Sprint(window, " by price"), 0, "gemini-2.5-flash"
+	return p
+}
+
 // price has the prices that "longsession replay" goes by if nobody names others.
 func price(t *testing.T) tokens.Model {
 	t.Helper()
@@ -63,14 +70,18 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			compactions, long := 0, 0
-			var played []*replay.Report
+			var played, recommended []*replay.Report
 			for i, c := range read(t, file) {
 				if testkit.Race && (i%4 != 0 || c.Messages() > 400) {
 					continue
 				}
-				for _, r := range compare(t, c, policy(200_000), policy(32_000), policy(8_000)) {
-					compactions += len(r.Compactions)
-					played = append(played, r)
+				for i, r := range compare(t, c, policy(200_000), policy(32_000), policy(8_000), byPrice(200_000), byPrice(32_000), byPrice(8_000)) {
+					if i < 3 {
+						compactions += len(r.Compactions)
+						played = append(played, r)
+					} else {
+						recommended = append(recommended, r)
+					}
 					if r.Orphans > 0 || r.Hidden > 0 {
 						t.Errorf("%s, window %d: %d orphans, %d violations: %v", c.ID, r.Limit, r.Orphans, r.Hidden, r.Problems)
 					}
@@ -98,6 +109,7 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 			}
 			if !testkit.Race {
 				measured[file](t, played)
+				ofTheDefault(t, file, played, recommended)
 			}
 		})
 	}

@@ -147,7 +147,7 @@ func TestReportSaysWhyItCompactedByPrice(t *testing.T) {
 			paused[i] += 600
 		}
 	}
-	long, broken := play(compaction.Config{Economical: true}, steady...), play(compaction.Config{Economical: true}, paused...)
+	long, broken := play(compaction.Config{}, steady...), play(compaction.Config{}, paused...)
 	if len(long.Compactions) == 0 || len(broken.Compactions) == 0 {
 		t.Fatalf("%d and %d compactions", len(long.Compactions), len(broken.Compactions))
 	}

@@ -1,4 +1,4 @@
-// Command economy compares compaction by price, [compaction.Config.Economical], with no compaction and with the best
+// Command economy compares compaction by price, as [compaction.Config] does by default, with no compaction and with the best
 // fixed threshold that is known when a conversation is over, and prints tables in Markdown:
 //
 //	cd bench && LONGSESSION_DATA=FOLDER go run ./economy

@@ -98,7 +98,7 @@ func play(ctx context.Context, c *conversation.Conversation) (bills, error) {
 	}
 	for _, name := range models {
 		cfg := config()
-		cfg.AgentModel, cfg.Economical = name, true
+		cfg.AgentModel, cfg.InvocationThreshold = name, 0
 		policies = append(policies, replay.Policy{Name: "by the prices of " + name, Config: cfg})
 	}
 	reports, err := replay.Compare(ctx, c, policies, replay.Options{Fixed: replay.FixedAuto})

@@ -64,7 +64,7 @@ func playSynthetic(ctx context.Context, calls int, out, progress io.Writer) ([]s
 		fmt.Fprintf(progress, "synthetic sessions that grow by %d tokens with each call\n", growth)
 		var fixed []*ledger
 		for _, threshold := range thresholds {
-			cfg := compaction.Config{ContextWindow: 900_000_000, TokenThreshold: threshold, SafetyRatio: compaction.Off}
+			cfg := compaction.Config{ContextWindow: 900_000_000, TokenThreshold: threshold, SafetyRatio: compaction.Off, InvocationThreshold: compaction.Off}
 			l, err := playSession(ctx, cell{growth: growth, cached: 1, output: 1}, calls, cfg)
 			if err != nil {
 				return nil, err
@@ -76,7 +76,7 @@ func playSynthetic(ctx context.Context, calls int, out, progress io.Writer) ([]s
 			if err != nil {
 				return nil, err
 			}
-			l, err := playSession(ctx, c, calls, compaction.Config{Registry: registry, AgentModel: "synthetic", Economical: true, SafetyRatio: compaction.Off})
+			l, err := playSession(ctx, c, calls, compaction.Config{Registry: registry, AgentModel: "synthetic", SafetyRatio: compaction.Off})
 			if err != nil {
 				return nil, err
 			}
@@ -143,7 +143,7 @@ func playSession(ctx context.Context, c cell, calls int, cfg compaction.Config) 
 	l := &ledger{}
 	var failed error
 	changed := false
-	cfg.Summarizer, cfg.Synchronous, cfg.InvocationThreshold, cfg.MaxLedgerTokens = l, true, compaction.Off, compaction.Off
+	cfg.Summarizer, cfg.Synchronous, cfg.MaxLedgerTokens = l, true, compaction.Off
 	cfg.Observer = func(_ context.Context, o compaction.Observation) {
 		if o.Err != nil {
 			failed = o.Err

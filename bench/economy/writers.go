@@ -44,7 +44,7 @@ func compareWriters(ctx context.Context, conversations []*conversation.Conversat
 				return nil, err
 			}
 			cfg := config()
-			cfg.AgentModel, cfg.Economical, cfg.Registry = name, true, registry
+			cfg.AgentModel, cfg.InvocationThreshold, cfg.Registry = name, 0, registry
 			policies := []replay.Policy{{Name: "with summaries by " + by.writer.Name, Config: cfg}}
 			opts := replay.Options{Fixed: replay.FixedAuto, SummaryModel: by.writer}
 			for _, c := range conversations {

@@ -74,7 +74,7 @@ func byTokens() compaction.Config {
 // byPrice is the default with prices instead of the turn trigger: those of the model whose prices the tables have.
 func byPrice() compaction.Config {
 	cfg := compaction.DefaultConfig()
-	cfg.Economical, cfg.AgentModel = true, priced
+	cfg.InvocationThreshold, cfg.AgentModel = 0, priced
 	return cfg
 }
 

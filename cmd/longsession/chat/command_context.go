@@ -169,7 +169,7 @@ func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 	fmt.Fprintf(&b, "Prompt: %s tokens. Token threshold: %s. Hard limit: %s. Context window: %s, %s of them for the reply.\n",
 		terminal.Commas(s.PromptTokens), threshold, terminal.Commas(s.HardLimit), terminal.Commas(s.ContextWindow), terminal.Commas(s.ContextWindow-s.EffectiveWindow))
 	b.WriteString(dueText(s))
-	if c.cfg.Stack.Sessions.Settings().Economical {
+	if c.cfg.Stack.Sessions.Settings().ByPrice {
 		b.WriteString(economyText(s))
 	}
 	b.WriteString(waitingText(s))
@@ -183,9 +183,6 @@ func showCompaction(ctx context.Context, c *Chat, _ string, w io.Writer) error {
 // economyText says what compactions have cost and saved, and when the next pays, in a line.
 func economyText(s compaction.Status) string {
 	e := s.Economy
-	if !e.Priced {
-		return fmt.Sprintf("By price: no prices are known for the model %q, so turns and tokens decide.\n", e.Model)
-	}
 	next := ""
 	switch {
 	case e.CallsLeft > 0:
@@ -194,6 +191,9 @@ func economyText(s compaction.Status) string {
 		next = " When the next pays cannot be told yet."
 	case s.Due: // otherwise the reason why not has been said
 		next = " The next pays now."
+	}
+	if !e.Priced {
+		return fmt.Sprintf("By price, at the usual ratios: none is known for the model %q.%s\n", e.Model, next)
 	}
 	return fmt.Sprintf("By price: compactions have cost %s and saved %s.%s\n", price(e.Spent), price(e.Saved), next)
 }

@@ -156,11 +156,9 @@ func TestWhenACompactionIsDue(t *testing.T) {
 		"The next is due at the hard limit of 28,000 tokens or after 1 turn; the prompt has 3,158.": {
 			compaction.Status{HardLimit: 28_000, PromptTokens: 3158}, compaction.Settings{InvocationThreshold: 1}},
 		"The next is due at 25,920 tokens or when it pays, in about 7 calls; the prompt has 3,158.": {
-			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158, Economy: economy(true, 7)}, compaction.Settings{Economical: true}},
+			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158, Economy: economy(true, 7)}, compaction.Settings{ByPrice: true}},
 		"The next is due at 25,920 tokens or when it pays; the prompt has 3,158.": {
-			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158, Economy: economy(true, -1)}, compaction.Settings{Economical: true}},
-		"The next is due at 25,921 tokens or after 5 turns; the prompt has 3,158.": {
-			compaction.Status{TokenThreshold: 25_921, PromptTokens: 3158, Economy: economy(false, -1)}, compaction.Settings{Economical: true, InvocationThreshold: 5}},
+			compaction.Status{TokenThreshold: 25_920, PromptTokens: 3158, Economy: economy(true, -1)}, compaction.Settings{ByPrice: true}},
 	} {
 		if got := nextSentence(next.s, next.settings); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)

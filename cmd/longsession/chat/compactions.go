@@ -138,7 +138,7 @@ func nextSentence(s compaction.Status, settings compaction.Settings) string {
 	if settings.InvocationThreshold > 0 {
 		at += fmt.Sprintf(" or after %s", terminal.Plural(settings.InvocationThreshold, "turn"))
 	}
-	if settings.Economical && s.Economy.Priced {
+	if settings.ByPrice {
 		at += " or when it pays"
 		if s.Economy.CallsLeft > 0 {
 			at += fmt.Sprintf(", in about %s", terminal.Plural(s.Economy.CallsLeft, "call"))

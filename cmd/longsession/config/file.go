@@ -295,6 +295,11 @@ func textOf(kind Kind, value any) (text, reason string) {
 			return text, ""
 		}
 		return "", fmt.Sprintf("it is %s, and must be a text: write it in quotation marks", is)
+	case Turns:
+		if is == "a text" || is == "a whole number" {
+			return text, ""
+		}
+		return "", fmt.Sprintf("it is %s: write \"price\", or a whole number without quotation marks", is)
 	case Toggle:
 		if is == "true or false" {
 			return text, ""

@@ -23,6 +23,7 @@ const (
 	Text   Kind = "text"
 	Toggle Kind = "true or false"
 	Count  Kind = "whole number"
+	Turns  Kind = "whole number or text"
 	Share  Kind = "number from 0 to 1"
 	Money  Kind = "amount in USD"
 )
@@ -92,8 +93,7 @@ func ofPreset() []option {
 		"compaction.threshold_by_tier.mid":      {Share, "0.65", "Compaction.SafetyRatio, Budget.Thresholds.Compact"},
 		"compaction.threshold_by_tier.small":    {Share, "0.35", "Compaction.SafetyRatio, Budget.Thresholds.Compact"},
 		"compaction.block_threshold":            {Share, "0.98", "Compaction.BlockRatio, Budget.Thresholds.Block"},
-		"compaction.invocation_threshold":       {Count, "5", "Compaction.InvocationThreshold"},
-		"compaction.economical":                 {Toggle, "false", "Compaction.Economical"},
+		"compaction.invocation_threshold":       {Turns, `"price"`, "Compaction.InvocationThreshold"},
 		"session.checkpoint":                    {Text, "operator", "ContextTools.Checkpoint"},
 		"session.compact_context":               {Toggle, "false", "ContextTools.OmitCompactContext"},
 		"agent.max_turn_cost_usd":               {Money, "off", "Guard.Turn.USD"},

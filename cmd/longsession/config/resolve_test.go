@@ -61,7 +61,7 @@ var effects = []struct {
 	{"compaction.threshold_by_tier.small", "0.3", "agent.model = 'claude-haiku-4-5'", func(r result) any { return r.c.Compaction.SafetyRatio }, 0.3},
 	{"compaction.block_threshold", "0.9", "", func(r result) any { return r.c.Compaction.BlockRatio }, 0.9},
 	{"compaction.invocation_threshold", "7", "", func(r result) any { return r.c.Compaction.InvocationThreshold }, 7},
-	{"compaction.economical", "true", "", func(r result) any { return r.c.Compaction.Economical }, true},
+	{"compaction.invocation_threshold", "0", "", func(r result) any { return r.c.Compaction.InvocationThreshold }, compaction.Off},
 	{"compaction.overlap_size", "3", "", func(r result) any { return r.c.Compaction.OverlapSize }, 3},
 	{"compaction.token_threshold", "60000", "", func(r result) any { return r.c.Compaction.TokenThreshold }, 60_000},
 	{"compaction.prompt_template", `"` + template + `"`, "", func(r result) any { return r.c.Compaction.PromptTemplate }, template},
@@ -533,15 +533,15 @@ func TestASetValueReplacesAnEarlierOneOfItsNameOnly(t *testing.T) {
 }
 
 func TestABlockThatIsSwitchedOffKeepsItsKeys(t *testing.T) {
-	text := "[compaction]\nenabled = false\ninvocation_threshold = 3\noverlap_size = 4\ntoken_threshold = 700000\nsafety_ratio = 0.7\neconomical = true\n"
+	text := "[compaction]\nenabled = false\ninvocation_threshold = 3\noverlap_size = 4\ntoken_threshold = 700000\nsafety_ratio = 0.7\n"
 	r := resolve(t, config.In{File: parse(t, text)})
 	c := r.c.Compaction
-	if got := [5]any{c.InvocationThreshold, c.OverlapSize, c.TokenThreshold, c.SafetyRatio, c.Economical}; got != [5]any{compaction.Off, 4, compaction.Off, float64(compaction.Off), false} {
+	if got := [4]any{c.InvocationThreshold, c.OverlapSize, c.TokenThreshold, c.SafetyRatio}; got != [4]any{compaction.Off, 4, compaction.Off, float64(compaction.Off)} {
 		t.Errorf("the block does this: %v", got)
 	}
 	const because = ", without effect: compaction.enabled is false (file s.toml:2:1)."
 	wantNotes(t, r.s, "compaction.invocation_threshold is 3 (file s.toml:3:1)"+because, "compaction.token_threshold is 700000 (file s.toml:5:1)"+because,
-		"compaction.threshold is 0.7 (file s.toml:6:1 compaction.safety_ratio)"+because, "compaction.economical is true (file s.toml:7:1)"+because)
+		"compaction.threshold is 0.7 (file s.toml:6:1 compaction.safety_ratio)"+because)
 	accepted(t, r.c)
 	environment, err := config.Environment(func(name string) (string, bool) {
 		text, set := map[string]string{"LONGSESSION_COMPACT": "false", "LONGSESSION_TOKEN_THRESHOLD": "5000"}[name]

@@ -65,7 +65,7 @@ type Config struct {
 
 // automatic reports whether any trigger is on.
 func (c *Config) automatic() bool {
-	return c.Threshold > 0 || c.Limits.Threshold > 0 || c.Sizes.Economical
+	return c.Threshold > 0 || c.Limits.Threshold > 0 || c.Sizes.ByPrice
 }
 
 // idle reports whether the service never compacts unless somebody asks for it.
@@ -116,7 +116,7 @@ func (e *Engine) AfterAppend(ctx context.Context, h *sessions.Handle, ev *sessio
 		e.followModel(ctx, h.State)
 		e.reporter.Misreport(ctx, h, ev, class)
 		h.CatchUp()
-		due = h.Turns.Add(ev.InvocationID, class) && e.cfg.Threshold > 0 && !h.State.Prompts.Limits().Prices.Known() || due
+		due = h.Turns.Add(ev.InvocationID, class) && e.cfg.Threshold > 0 || due
 		switch h.Meter.Pressure(adk.Lane(ev), class) {
 		case meter.OverLimit:
 			due, j.Forced = true, true
@@ -219,20 +219,19 @@ func (e *Engine) followModel(ctx context.Context, st *sessions.State) {
 	e.reportLimits(ctx, l)
 }
 
-// reportLimits logs once for each model that its context window is assumed, and once that its prices are missing and
-// needed.
+// reportLimits logs once for each model that its context window is assumed, and once that its prices are.
 func (e *Engine) reportLimits(ctx context.Context, l *meter.Limits) {
-	once := func(told *sync.Map, message string, attrs ...slog.Attr) {
+	once := func(told *sync.Map, level slog.Level, message string, attrs ...slog.Attr) {
 		if _, before := told.LoadOrStore(l.Model, true); !before {
-			e.reporter.Log(ctx, slog.LevelWarn, message, append([]slog.Attr{slog.String("model", l.Model)}, attrs...)...)
+			e.reporter.Log(ctx, level, message, append([]slog.Attr{slog.String("model", l.Model)}, attrs...)...)
 		}
 	}
 	if l.Assumed && e.cfg.automatic() {
-		once(&e.assumed, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
+		once(&e.assumed, slog.LevelWarn, "the agent's model is not known, so its context window is assumed; set ContextWindow, AgentModel or Registry",
 			slog.Int("context_window", l.ContextWindow))
 	}
-	if e.cfg.Sizes.Economical && !l.Prices.Known() {
-		once(&e.unpriced, "no prices are known for the agent's model, so turns and tokens decide when to compact; set them in Registry, or name the model in AgentModel")
+	if l.Prices.Assumed {
+		once(&e.unpriced, slog.LevelInfo, "no prices are known for the agent's model, so their usual ratios decide when to compact; set them in Registry, or name the model in AgentModel")
 	}
 }
 

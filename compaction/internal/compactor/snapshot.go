@@ -55,12 +55,8 @@ func (c *compactor) snapshot() snapshot {
 	state, known, cfg := c.h.View.State(), c.h.State, &c.engine.cfg
 	c.state = state
 	input := inputOf(state)
-	threshold := cfg.Threshold
-	if known.Prompts.Limits().Prices.Known() { // prices decide, not turns
-		threshold = 0
-	}
 	params := selector.Params{
-		Threshold: threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: known.Prompts.Limits().RetainTokens, MaxTokens: c.windowTokens(),
+		Threshold: cfg.Threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: known.Prompts.Limits().RetainTokens, MaxTokens: c.windowTokens(),
 		Cost:      func(ev *session.Event) int { return summarizer.Cost(state.Shown(ev)) },
 		Size:      func(ev *session.Event) int { return promptsize.OfEvent(state.Shown(ev)) },
 		Running:   known.Running,

@@ -16,24 +16,39 @@ type Prices struct {
 	Input, Cached float64
 	// SummaryInput and SummaryOutput are of the model that writes summaries. Both are 0 if no model does.
 	SummaryInput, SummaryOutput float64
+	// Assumed says that nobody knows them, and only their ratios mean something.
+	Assumed bool
 }
 
-// Known reports whether the prices are known.
-func (p Prices) Known() bool { return p.Input > 0 }
+// Decide reports whether prices decide, known or assumed.
+func (p Prices) Decide() bool { return p.Input > 0 }
 
-// PricesOf are the prices of an agent's model and of the model that writes summaries, nil for none. They are
-// not known if either is not. A model without a cached price, or with one above its input price, pays its
-// input price for all of a prompt.
+// usual are the prices that a model of unknown ones is taken to have. Only the ratios matter: of the models with prices
+// in package tokens, a cached token costs a tenth to a half of another, and one of output four to eight times as much. Of
+// these, the ratios were taken at which a compaction pays latest.
+var usual = tokens.Model{InputPrice: 1, CachedInputPrice: 0.1, OutputPrice: 8}
+
+// PricesOf are the prices of an agent's model and of the model that writes summaries, nil for none. If one of the two is
+// not known, it is taken to be that of the other; normally, the agent's is an upper bound. A model without a cached
+// price, or with one above its input price, pays its input price for all of a prompt.
 func PricesOf(agent tokens.Model, summaries *tokens.Model) Prices {
 	const million = 1e6
-	if !agent.Priced() || summaries != nil && !summaries.Priced() {
-		return Prices{}
+	assumed := false
+	switch {
+	case agent.Priced():
+	case summaries != nil && summaries.Priced():
+		agent = *summaries
+	default:
+		agent, assumed = usual, true
+	}
+	if summaries != nil && !summaries.Priced() {
+		summaries = &agent
 	}
 	cached := agent.CachedInputPrice
 	if cached <= 0 || cached > agent.InputPrice {
 		cached = agent.InputPrice
 	}
-	p := Prices{Input: agent.InputPrice / million, Cached: cached / million}
+	p := Prices{Input: agent.InputPrice / million, Cached: cached / million, Assumed: assumed}
 	if summaries != nil {
 		p.SummaryInput, p.SummaryOutput = summaries.InputPrice/million, summaries.OutputPrice/million
 	}
@@ -65,7 +80,7 @@ const (
 //	Saving >= Price
 //	Held   >= Threshold
 type Economy struct {
-	// Priced says that the prices are known. If they are not, all other fields are 0.
+	// Priced says that the prices are known. If they are not, amounts are at the usual ones.
 	Priced bool
 	// Calls is how many calls of the model the branch has had, estimated for those that summaries hide.
 	Calls int
@@ -91,7 +106,7 @@ type Economy struct {
 
 // Due reports whether a compaction pays now.
 func (e Economy) Due() bool {
-	return e.Priced && e.Removable > 0 && e.Window >= e.MinWindow && e.Saving >= e.Price && e.Held >= e.Threshold
+	return e.Removable > 0 && e.Window >= e.MinWindow && e.Saving >= e.Price && e.Held >= e.Threshold
 }
 
 // PaysFor reports whether a compaction pays now that summarizes a window of so many tokens. Events that must stay raw may
@@ -236,12 +251,12 @@ func (a *account) more(l *Limits) float64 {
 
 // economy is the arithmetic for a compaction now.
 func (a *account) economy(l *Limits) Economy {
-	if !l.Prices.Known() {
+	if !l.Prices.Decide() {
 		return Economy{}
 	}
 	p, reading := l.Prices, a.reading(l.Prices)
 	e := Economy{
-		Priced: true, Calls: a.calls + a.hidden/2, Removable: a.removable(l), Window: a.window(l), Held: reading*float64(a.again) + p.Input*float64(a.anew),
+		Priced: !l.Prices.Assumed, Calls: a.calls + a.hidden/2, Removable: a.removable(l), Window: a.window(l), Held: reading*float64(a.again) + p.Input*float64(a.anew),
 		MinWindow: minCompression * l.SummaryTokens, CacheExpired: a.calls > 0 && a.expired(l),
 	}
 	if a.calls > 0 {
@@ -276,7 +291,7 @@ const maxAhead = 10_000
 // callsLeft is after how many calls a compaction is due under the growth so far, -1 if that is not within sight.
 func (a *account) callsLeft(l *Limits) int {
 	now := a.economy(l)
-	if !now.Priced {
+	if !l.Prices.Decide() {
 		return -1
 	}
 	ahead := *a

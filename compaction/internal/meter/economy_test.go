@@ -163,30 +163,33 @@ func BenchmarkADecisionByPrice(b *testing.B) {
 func TestPricesThatCannotBeRight(t *testing.T) {
 	t.Parallel()
 	full := tokens.Model{InputPrice: 2, CachedInputPrice: 0.5, OutputPrice: 10}
+	assumed := Prices{usual.InputPrice / 1e6, usual.CachedInputPrice / 1e6, usual.InputPrice / 1e6, usual.OutputPrice / 1e6, true}
 	for _, r := range []struct {
 		name   string
 		change func(m *tokens.Model)
 		want   Prices
 	}{
-		{"all known", func(*tokens.Model) {}, Prices{2e-6, 0.5e-6, 2e-6, 10e-6}},
-		{"no cached price", func(m *tokens.Model) { m.CachedInputPrice = 0 }, Prices{2e-6, 2e-6, 2e-6, 10e-6}},
-		{"a cached price above that of input", func(m *tokens.Model) { m.CachedInputPrice = 3 }, Prices{2e-6, 2e-6, 2e-6, 10e-6}},
-		{"a negative cached price", func(m *tokens.Model) { m.CachedInputPrice = -1 }, Prices{2e-6, 2e-6, 2e-6, 10e-6}},
-		{"no input price", func(m *tokens.Model) { m.InputPrice = 0 }, Prices{}},
-		{"a negative input price", func(m *tokens.Model) { m.InputPrice = -2 }, Prices{}},
-		{"no output price", func(m *tokens.Model) { m.OutputPrice = 0 }, Prices{}},
+		{"all known", func(*tokens.Model) {}, Prices{2e-6, 0.5e-6, 2e-6, 10e-6, false}},
+		{"no cached price", func(m *tokens.Model) { m.CachedInputPrice = 0 }, Prices{2e-6, 2e-6, 2e-6, 10e-6, false}},
+		{"a cached price above that of input", func(m *tokens.Model) { m.CachedInputPrice = 3 }, Prices{2e-6, 2e-6, 2e-6, 10e-6, false}},
+		{"a negative cached price", func(m *tokens.Model) { m.CachedInputPrice = -1 }, Prices{2e-6, 2e-6, 2e-6, 10e-6, false}},
+		{"no input price", func(m *tokens.Model) { m.InputPrice = 0 }, assumed},
+		{"a negative input price", func(m *tokens.Model) { m.InputPrice = -2 }, assumed},
+		{"no output price", func(m *tokens.Model) { m.OutputPrice = 0 }, assumed},
 	} {
 		m := full
 		r.change(&m)
 		if got := PricesOf(m, &m); got != r.want {
 			t.Errorf("%s: %+v, want %+v", r.name, got, r.want)
 		}
-		if got := PricesOf(m, nil); got.SummaryInput != 0 || got.SummaryOutput != 0 || got.Known() != r.want.Known() {
+		if got := PricesOf(m, nil); got.SummaryInput != 0 || got.SummaryOutput != 0 || got.Assumed != r.want.Assumed {
 			t.Errorf("%s, without a model for summaries: %+v", r.name, got)
 		}
 	}
-	if got := PricesOf(full, &tokens.Model{}); got.Known() {
-		t.Errorf("summaries without a price: %+v", got)
+	for name, got := range map[string]Prices{"summaries": PricesOf(full, &tokens.Model{}), "an agent": PricesOf(tokens.Model{}, &full)} {
+		if want := PricesOf(full, &full); got != want {
+			t.Errorf("%s without a price: %+v, want %+v", name, got, want)
+		}
 	}
 }
 
@@ -208,16 +211,16 @@ func TestSummariesArePricedAsTheModelThatWritesThem(t *testing.T) {
 		{"", false, 10e-6, 50e-6}, {"little", false, 1e-6, 2e-6}, {"local", false, 10e-6, 50e-6},
 		{"unheard-of", false, 10e-6, 50e-6}, {"", true, 0, 0},
 	} {
-		c := Config{Registry: registry, BlockRatio: 0.98, MaxSummaries: 5, Economical: true, Retain: 10, SummaryModel: r.summaries, FreeSummaries: r.free}
+		c := Config{Registry: registry, BlockRatio: 0.98, MaxSummaries: 5, ByPrice: true, Retain: 10, SummaryModel: r.summaries, FreeSummaries: r.free}
 		got := c.Limits("big").Prices
-		if want := (Prices{10e-6, 1e-6, r.input, r.output}); got != want {
+		if want := (Prices{10e-6, 1e-6, r.input, r.output, false}); got != want {
 			t.Errorf("summaries by %q: %+v, want %+v", r.summaries, got, want)
 		}
-		if unpriced := c.Limits("local"); unpriced.Prices.Known() || unpriced.Retain != 0 {
-			t.Errorf("a model without prices: %+v", unpriced)
+		if unpriced := c.Limits("local"); unpriced.Prices.Assumed != (r.summaries != "little") || !unpriced.RetainsHalf {
+			t.Errorf("a model without prices, summaries by %q: %+v", r.summaries, unpriced)
 		}
-		c.Economical = false
-		if off := c.Limits("big"); off.Prices.Known() || off.Retain != 0 || off.MaxSummaries != 0 {
+		c.ByPrice = false
+		if off := c.Limits("big"); off.Prices.Decide() || off.Retain != 0 || off.MaxSummaries != 0 {
 			t.Errorf("it is off: %+v", off)
 		}
 	}
@@ -418,11 +421,10 @@ func TestAllConditionsMustHold(t *testing.T) {
 		t.Error("both hold, and it is not due")
 	}
 	for name, change := range map[string]func(e *Economy){
-		"too little gathered":       func(e *Economy) { e.Held = 4.9 },
-		"too little to be had":      func(e *Economy) { e.Saving = 4.9 },
-		"nothing to remove":         func(e *Economy) { e.Removable = 0 },
-		"too little to summarize":   func(e *Economy) { e.MinWindow = 1_001 },
-		"prices that are not known": func(e *Economy) { e.Priced = false },
+		"too little gathered":     func(e *Economy) { e.Held = 4.9 },
+		"too little to be had":    func(e *Economy) { e.Saving = 4.9 },
+		"nothing to remove":       func(e *Economy) { e.Removable = 0 },
+		"too little to summarize": func(e *Economy) { e.MinWindow = 1_001 },
 	} {
 		e := due
 		if change(&e); e.Due() {

@@ -38,10 +38,10 @@ type Config struct {
 	// RetainTokens bounds what the newest events may take up that stay raw: 0 for half of the threshold, or half of what
 	// there is where prices decide, negative for no bound.
 	RetainTokens int
-	// Economical turns on the economical trigger. Retain is how many of the newest events a compaction leaves raw.
+	// ByPrice turns on the economical trigger. Retain is how many of the newest events a compaction leaves raw.
 	// SummaryModel names the model that writes summaries, "" for the agent's own; FreeSummaries says that none does.
-	Economical bool
-	Retain     int
+	ByPrice bool
+	Retain  int
 	// PieceTokens is how many tokens of a window it reads in one call, 0 for all of them.
 	SummaryModel  string
 	FreeSummaries bool
@@ -90,8 +90,8 @@ type Limits struct {
 	// RetainsHalf says that a compaction by price leaves at most half of what is raw, too.
 	RetainTokens int
 	RetainsHalf  bool
-	// Prices are those of the economical trigger, 0 if it is off or no prices are known. Retain, MaxSummaries and
-	// PieceTokens are those of Config, 0 without prices.
+	// Prices are those of the economical trigger, 0 if it is off. Retain, MaxSummaries and PieceTokens are those of
+	// Config, 0 without prices.
 	Prices                            Prices
 	Retain, MaxSummaries, PieceTokens int
 }
@@ -130,10 +130,10 @@ func (c *Config) Limits(model string) *Limits {
 		l.RetainTokens = room / 2
 	}
 	l.AllSummaries = int(summariesShare * float64(l.HardLimit))
-	if c.Economical {
+	if c.ByPrice {
 		l.Prices = c.prices(known)
 	}
-	if l.Prices.Known() {
+	if l.Prices.Decide() {
 		l.RetainsHalf = c.RetainTokens == 0
 		l.Retain, l.MaxSummaries, l.PieceTokens = min(c.Retain, maxTail), c.MaxSummaries, c.PieceTokens
 	}
@@ -147,9 +147,7 @@ func (c *Config) prices(agent tokens.Model) Prices {
 	}
 	summaries := agent
 	if c.SummaryModel != "" {
-		if known, _ := c.Registry.Lookup(c.SummaryModel); known.Priced() {
-			summaries = known // otherwise the agent's price is an upper bound, normally
-		}
+		summaries, _ = c.Registry.Lookup(c.SummaryModel)
 	}
 	return PricesOf(agent, &summaries)
 }

@@ -114,10 +114,10 @@ func (m *Meter) tally(branch string) *tally {
 	events, generation := m.view.Version()
 	t := m.tallies[branch]
 	limits := m.session.Limits()
-	if t == nil || !t.measured.covers(generation, events.Len()) || t.account == nil && limits.Prices.Known() {
+	if t == nil || !t.measured.covers(generation, events.Len()) || t.account == nil && limits.Prices.Decide() {
 		t = newTally(m.session, branch, generation)
 		m.tallies[branch] = t
-		if limits.Prices.Known() {
+		if limits.Prices.Decide() {
 			t.open(m.view.State(), limits)
 			defer t.opened()
 		}

@@ -65,7 +65,7 @@ func (m *Meter) Excess() (least int) {
 func (s *Session) IsDue(branch string, size Prompt) bool {
 	limits, windows := s.Limits(), &s.learned.Windows
 	on := limits.Threshold > 0
-	pays := limits.Prices.Known() && size.Economy.Due()
+	pays := limits.Prices.Decide() && size.Economy.Due()
 	if on && size.Likely < limits.Threshold || !on && size.AtMost < limits.HardLimit {
 		if !pays { // one that pays may wait for more to summarize
 			windows.Relieved(branch)

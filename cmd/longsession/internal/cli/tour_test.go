@@ -67,7 +67,7 @@ func TestTheTourIsARealRun(t *testing.T) {
 	var seen bytes.Buffer
 	chat := func(code int, input string, args ...string) {
 		t.Helper()
-		args = append([]string{"chat", "--file", filepath.Join(folder, "tour.db"), "--folder", folder, "--model", "scripted:" + script}, args...)
+		args = append([]string{"chat", "--file", filepath.Join(folder, "tour.db"), "--folder", folder, "--model", "scripted:" + script, "--invocation-threshold", "5"}, args...)
 		if got := Run(t.Context(), args, strings.NewReader(input), &seen, &seen); got != code {
 			t.Fatalf("%v: exit code %d, want %d:\n%s", args, got, code, &seen)
 		}

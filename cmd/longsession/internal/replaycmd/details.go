@@ -121,7 +121,7 @@ func (d *details) add(r *replay.Report, bare, grid bool) {
 	}
 }
 
-// paid describes the compactions of --policy economical, "" for none.
+// paid describes the compactions that prices decided, "" for none.
 func paid(r *replay.Report) string {
 	var first *replay.Compaction
 	n := 0

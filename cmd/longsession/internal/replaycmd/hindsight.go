@@ -8,6 +8,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chart"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/replay"
 )
 
@@ -27,8 +28,8 @@ func (p *plan) addTried() error {
 		return exit.Usage("--hindsight: %s has no known prices, so nothing is cheapest; give --price, or name another --model", p.flags.model)
 	}
 	base := p.flags.policy
-	base.summarizer, base.trigger = extractive, configured
-	base.cfg.InvocationThreshold, base.cfg.SafetyRatio = 0, 0
+	base.summarizer = extractive
+	base.cfg.InvocationThreshold, base.cfg.SafetyRatio = compaction.Off, 0
 	for size := float64(smallestTried); ; size *= math.Sqrt2 {
 		at := base
 		at.cfg.TokenThreshold = int(math.Round(size/1000)) * 1000

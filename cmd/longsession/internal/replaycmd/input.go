@@ -13,10 +13,11 @@ import (
 
 	"github.com/adk-go-ext/longsession/replay/conversation"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/files"
 	"github.com/adk-go-ext/longsession/persistence"
-	"google.golang.org/adk/session"
 )
 
 // stdinArg means standard input where a file is expected.

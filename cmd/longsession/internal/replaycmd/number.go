@@ -12,11 +12,14 @@ import (
 const automatic = "auto"
 
 // number is a setting of the library in a flag: auto for 0, and 0 for Off. zero describes what Off does.
-func number(to *int, zero string) setting.Value {
+func number(to *int, zero string) setting.Value { return numberOr(to, automatic, zero) }
+
+// numberOr is the same with another word for 0.
+func numberOr(to *int, word, zero string) setting.Value {
 	text := func() string {
 		switch *to {
 		case 0:
-			return automatic
+			return word
 		case compaction.Off:
 			return "0"
 		}
@@ -24,7 +27,7 @@ func number(to *int, zero string) setting.Value {
 	}
 	return setting.New(text, func(text string) error {
 		n := 0
-		if text != automatic {
+		if text != word {
 			if err := setting.Int(&n, 0, setting.NoLimit, zero).Set(text); err != nil {
 				return err
 			}

@@ -32,17 +32,10 @@ const (
 
 var summarizers = []string{extractive + "\tno model", recorded + "\twhere and how the recording was compacted", geminis + "\tneeds a key and costs money", off + "\tno compaction"}
 
-// Values of --policy.
-const (
-	configured = "configured"
-	economical = "economical"
-)
-
 // policy holds the flags that a grid can vary.
 type policy struct {
 	summarizer string
-	trigger    string // configured or economical
-	// cfg has the values of the flags. Unlike for the library, a trigger of 0 is off.
+	// cfg has the values of the flags. Unlike for the library, a token trigger of 0 is off.
 	cfg      compaction.Config
 	noLedger bool
 	layers   layers
@@ -54,10 +47,8 @@ func (p *policy) settings() []setting.Setting {
 	return append([]setting.Setting{
 		{Name: "summarizer", Value: setting.Choice(&p.summarizer, summarizers...),
 			Help: "the author of the summaries: extractive (no model), recorded (where and how the recording was compacted), gemini (needs GEMINI_API_KEY or GOOGLE_API_KEY), off (no compaction)"},
-		{Name: "policy", Value: setting.Choice(&p.trigger, configured+"\tafter turns, and at a size", economical+"\twhen it pays"),
-			Help: "when to compact: configured (after --threshold turns, and at a size), economical (when it pays at the prices of --model; a size is an upper bound)"},
-		{Name: "threshold", Field: "InvocationThreshold", Value: setting.Int(&c.InvocationThreshold, 0, setting.NoLimit, "turns it off"),
-			Help: "compact after this many turns; 0: never by turns"},
+		{Name: "threshold", Field: "InvocationThreshold", Value: numberOr(&c.InvocationThreshold, "price", "turns it off"),
+			Help: "when to compact below a size: price (when it pays at the prices of --model), or after this many turns; 0: only at a size"},
 		{Name: "overlap", Field: "OverlapSize", Value: setting.Int(&c.OverlapSize, 0, setting.NoLimit, ""), Help: "newest turns that stay raw"},
 		{Name: "context-window", Field: "ContextWindow", Value: setting.Int(&c.ContextWindow, 1, setting.NoLimit, ""),
 			Help: "context window of the agent's model in tokens (default: that of --model)"},
@@ -69,7 +60,7 @@ func (p *policy) settings() []setting.Setting {
 			Help: "no prompt over this share of the effective window without a compaction first"},
 		{Name: "retain", Field: "RetainEvents", Value: setting.Int(&c.RetainEvents, 1, setting.NoLimit, ""), Help: "newest events that stay raw when compacting by tokens"},
 		{Name: "retain-tokens", Field: "RetainTokens", Value: number(&c.RetainTokens, "is no limit"),
-			Help: "most tokens that these events may take up; auto: half of the size at which to compact, or of what --policy economical finds raw; 0: no limit"},
+			Help: "most tokens that these events may take up; auto: half of the size at which to compact, or of what --threshold price finds raw; 0: no limit"},
 		{Name: "max-summaries", Field: "MaxSummaries", Value: setting.Int(&c.MaxSummaries, 1, setting.NoLimit, ""),
 			Help: "summaries that may be shown; with one more, two are merged"},
 		{Name: "max-summary-tokens", Field: "MaxSummaryTokens", Value: setting.Int(&c.MaxSummaryTokens, 1, setting.NoLimit, ""),
@@ -78,15 +69,13 @@ func (p *policy) settings() []setting.Setting {
 	}, p.layers.settings()...)
 }
 
-// check refuses an overlap of 0, which the library would take for the default, and prices that would decide nothing.
+// byPrice reports whether prices decide.
+func (p *policy) byPrice() bool {
+	return p.cfg.InvocationThreshold == 0 && p.summarizer != off && p.summarizer != recorded
+}
+
+// check refuses an overlap of 0, which the library would take for the default.
 func (p *policy) check() error {
-	switch model, known := p.cfg.Registry.Lookup(p.cfg.AgentModel); {
-	case p.trigger != economical:
-	case p.summarizer == off || p.summarizer == recorded:
-		return exit.Usage("--policy economical with --summarizer %s: prices would decide nothing; leave one of the two out", p.summarizer)
-	case !known || !model.Priced():
-		return exit.Usage("--policy economical: %s has no known prices; give --price, or name another --model", p.cfg.AgentModel)
-	}
 	if p.cfg.OverlapSize == 0 && p.cfg.InvocationThreshold > 0 {
 		return exit.Usage("--overlap is 0 with --threshold %d: the turn just answered would be summarized; use at least 1", p.cfg.InvocationThreshold)
 	}
@@ -94,17 +83,16 @@ func (p *policy) check() error {
 }
 
 // build returns the policy under a name. llm writes the summaries of --summarizer gemini. In flags, 0
-// turns a trigger off; in a config, 0 means the default and Off turns it off, so build translates. It
+// turns the token trigger off; in a config, 0 means the default and Off turns it off, so build translates. It
 // starts a service with the config and closes it again, because the library's own checks then find
 // every contradiction before the replay begins.
 func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, error) {
 	cfg := p.cfg
-	cfg.InvocationThreshold = cmp.Or(cfg.InvocationThreshold, compaction.Off)
 	cfg.SafetyRatio = cmp.Or(cfg.SafetyRatio, compaction.Off)
 	if p.noLedger {
 		cfg.MaxLedgerTokens = compaction.Off
 	}
-	if cfg.Economical = p.trigger == economical; !cfg.Economical {
+	if !p.byPrice() {
 		cfg.Registry, cfg.AgentModel = nil, "" // only prices need them
 	}
 	cfg.Synchronous = true // a report must not depend on when a background job runs
@@ -162,7 +150,7 @@ func (p *policy) describeCompaction(mirror bool) string {
 	}
 	c := &p.cfg
 	var when []string
-	if p.trigger == economical {
+	if p.byPrice() {
 		when = append(when, "when it pays")
 	} else if c.InvocationThreshold > 0 {
 		when = append(when, fmt.Sprintf("every %d turns (%d stay raw)", c.InvocationThreshold, c.OverlapSize))
@@ -197,7 +185,7 @@ func describeRetained(c *compaction.Config) string {
 // automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at
 // the end of the window.
 func (p *policy) automatic() bool {
-	return p.trigger == economical || p.layers.blocks() || p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
+	return p.byPrice() || p.layers.blocks() || p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
 }
 
 // name tells a policy from others by the flags that were given: "extractive threshold=3".

@@ -3,9 +3,10 @@ package replaycmd
 import (
 	"encoding/json"
 	"errors"
-	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"io"
 	"slices"
+
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
