@@ -107,7 +107,7 @@ func TestOneRecallAnswersWhatThePromptDoesNot(t *testing.T) {
 		say(fmt.Sprintf("What about item %d? %s", i, strings.Repeat("It is for the shop in the harbor. ", 10)), "It is in stock.")
 	}
 	compacts := Policy{Name: "compacts", Config: compaction.Config{
-		Summarizer: &compactiontest.Oracle{}, ContextWindow: 32_000, Synchronous: true, MaxLedgerTokens: compaction.Off,
+		Summarizer: &compactiontest.Oracle{}, ContextWindow: 32_000, Synchronous: true, MaxLedgerTokens: compaction.Off, InvocationThreshold: 5,
 	}}
 	for _, tt := range []struct {
 		policy         Policy

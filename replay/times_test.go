@@ -133,7 +133,7 @@ func TestReportSaysWhyItCompactedByPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	play := func(cfg compaction.Config, minutes ...int) *Report {
-		cfg.Summarizer, cfg.Registry, cfg.AgentModel, cfg.InvocationThreshold, cfg.Synchronous = summarizer.Extractive{}, registry, "priced", compaction.Off, true
+		cfg.Summarizer, cfg.Registry, cfg.AgentModel, cfg.Synchronous = summarizer.Extractive{}, registry, "priced", true
 		r, err := Play(t.Context(), timed(1_500, minutes...), Policy{Config: cfg}, Options{Model: m})
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +166,7 @@ func TestReportSaysWhyItCompactedByPrice(t *testing.T) {
 	if early := broken.Compactions[0]; early.Call != 36 || long.Compactions[0].Call <= 36 {
 		t.Errorf("compacted before call %d after a pause before call 36, and before call %d without one", early.Call, long.Compactions[0].Call)
 	}
-	if byTokens := play(compaction.Config{TokenThreshold: 20_000}, steady...); len(byTokens.Compactions) == 0 || byTokens.Compactions[0].ByPrice != nil {
+	if byTokens := play(compaction.Config{TokenThreshold: 20_000, InvocationThreshold: compaction.Off}, steady...); len(byTokens.Compactions) == 0 || byTokens.Compactions[0].ByPrice != nil {
 		t.Errorf("by tokens: %+v", byTokens.Compactions)
 	}
 }

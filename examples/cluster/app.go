@@ -96,8 +96,8 @@ func serve(ctx context.Context, dsn string, in io.Reader, out io.Writer) (err er
 	}
 	a := &app{out: json.NewEncoder(out)}
 	llm := &scripted{}
-	cfg := longsession.Config{Model: llm}
-	cfg.Compaction.ContextWindow = 128_000 // needed because no table knows the scripted model
+	cfg := longsession.Config{Model: llm, Compaction: compaction.DefaultConfig()} // by turns: so short a session is cheaper without a summary
+	cfg.Compaction.ContextWindow = 128_000                                        // needed because no table knows the scripted model
 	cfg.Compaction.Summarizer = writer{}
 	cfg.Compaction.Observer = a.Observe
 	if a.stack, err = longsession.New(shared, cfg); err != nil {

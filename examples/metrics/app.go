@@ -53,9 +53,11 @@ func newApp() (*app, error) {
 		return nil, err
 	}
 	llm := scripted()
+	summaries := compaction.DefaultConfig()                         // by turns: so short a session is cheaper without a summary
+	summaries.MeterProvider, summaries.Synchronous = provider, true // synchronous, so that every run exports the same
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
 		Model: llm, Registry: prices,
-		Compaction: compaction.Config{MeterProvider: provider, Synchronous: true}, // so that every run exports the same
+		Compaction: summaries,
 		Guard: guard.Config{
 			Turn:     guard.Limits{USD: 10 * tokens.Cent},
 			Session:  guard.Limits{ModelCalls: 30},

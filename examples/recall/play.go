@@ -85,6 +85,7 @@ func ways() []way {
 func standard() longsession.Config {
 	cfg := longsession.Config{}
 	cfg.Compaction.Summarizer = summarizer.Extractive{}
+	cfg.Compaction.InvocationThreshold = 5 // by price, most of these short turns would still stay raw
 	cfg.Compaction.ContextWindow = window
 	cfg.Compaction.Synchronous = true
 	return cfg
