@@ -17,6 +17,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession"
+	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
@@ -71,6 +72,7 @@ func newToolApp(t *testing.T, store storages.Storage, build func(*toolApp) agent
 	t.Helper()
 	a := &toolApp{t: t, store: store, build: build, window: 32_000}
 	a.seen.results, a.seen.read = map[string]string{}, map[string]string{}
+	a.cfg.Compaction = compaction.DefaultConfig() // by turns: as many summaries as can be
 	a.cfg.Compaction.Summarizer = &compactiontest.Oracle{}
 	a.cfg.Compaction.Synchronous = true
 	a.cfg.Masking = toolresult.Masking{KeepFirst: 1, KeepLast: 2, BatchTokens: 1_500}

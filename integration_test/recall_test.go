@@ -38,7 +38,7 @@ func newSearched(t *testing.T, inner session.Service, cfg recaller.Config) *sear
 	t.Helper()
 	cfg.Enabled = true
 	stack, err := longsession.New(inner, longsession.Config{
-		Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, ContextWindow: 64_000, Synchronous: true, MaxLedgerTokens: compaction.Off},
+		Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, ContextWindow: 64_000, Synchronous: true, MaxLedgerTokens: compaction.Off, InvocationThreshold: 5},
 		Recall:     cfg,
 	})
 	if err != nil {

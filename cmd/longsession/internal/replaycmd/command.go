@@ -158,6 +158,6 @@ func matches(pattern, name string) bool {
 // defaultPolicy is the library's default for compaction, with the extractive summarizer.
 func defaultPolicy() policy {
 	cfg := compaction.DefaultConfig()
-	cfg.InvocationThreshold = 0 // when it pays
+	cfg.InvocationThreshold, cfg.SafetyRatio = 0, 0 // when it pays
 	return policy{summarizer: extractive, cfg: cfg, layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
 }

@@ -29,7 +29,7 @@ func (p *plan) addTried() error {
 	}
 	base := p.flags.policy
 	base.summarizer = extractive
-	base.cfg.InvocationThreshold, base.cfg.SafetyRatio = compaction.Off, 0
+	base.cfg.InvocationThreshold, base.cfg.SafetyRatio = compaction.Off, compaction.Off
 	for size := float64(smallestTried); ; size *= math.Sqrt2 {
 		at := base
 		at.cfg.TokenThreshold = int(math.Round(size/1000)) * 1000

@@ -37,3 +37,27 @@ func numberOr(to *int, word, zero string) setting.Value {
 		return nil
 	})
 }
+
+// autoShare is a share of the effective window in a flag, likewise.
+func autoShare(to *float64) setting.Value {
+	text := func() string {
+		switch *to {
+		case 0:
+			return automatic
+		case compaction.Off:
+			return "0"
+		}
+		return strconv.FormatFloat(*to, 'g', -1, 64)
+	}
+	return setting.New(text, func(text string) error {
+		share := 0.0
+		if text != automatic {
+			if err := setting.Share(&share, "the effective window", "turns it off").Set(text); err != nil {
+				return err
+			}
+			share = cmp.Or(share, compaction.Off)
+		}
+		*to = share
+		return nil
+	})
+}

@@ -35,7 +35,7 @@ var summarizers = []string{extractive + "\tno model", recorded + "\twhere and ho
 // policy holds the flags that a grid can vary.
 type policy struct {
 	summarizer string
-	// cfg has the values of the flags. Unlike for the library, a token trigger of 0 is off.
+	// cfg has the values of the flags.
 	cfg      compaction.Config
 	noLedger bool
 	layers   layers
@@ -54,8 +54,8 @@ func (p *policy) settings() []setting.Setting {
 			Help: "context window of the agent's model in tokens (default: that of --model)"},
 		{Name: "token-threshold", Field: "TokenThreshold", Value: setting.Int(&c.TokenThreshold, 0, setting.NoLimit, "turns it off"),
 			Help: "compact at this many prompt tokens; 0: --safety-ratio decides"},
-		{Name: "safety-ratio", Field: "SafetyRatio", Value: setting.Share(&c.SafetyRatio, "the effective window", "turns it off"),
-			Help: "compact at this share of the effective window (context window less the reserve for the reply); 0: never"},
+		{Name: "safety-ratio", Field: "SafetyRatio", Value: autoShare(&c.SafetyRatio),
+			Help: "compact at this share of the effective window (context window less the reserve for the reply); auto: 0.95 with --threshold price, else 0.7; 0: never"},
 		{Name: "block-ratio", Field: "BlockRatio", Value: setting.Share(&c.BlockRatio, "the effective window", "is the default"),
 			Help: "no prompt over this share of the effective window without a compaction first"},
 		{Name: "retain", Field: "RetainEvents", Value: setting.Int(&c.RetainEvents, 1, setting.NoLimit, ""), Help: "newest events that stay raw when compacting by tokens"},
@@ -74,6 +74,17 @@ func (p *policy) byPrice() bool {
 	return p.cfg.InvocationThreshold == 0 && p.summarizer != off && p.summarizer != recorded
 }
 
+// safetyRatio is the share of the effective window at which a policy compacts, 0 for never.
+func (p *policy) safetyRatio() float64 {
+	switch ratio := p.cfg.SafetyRatio; {
+	case ratio != 0:
+		return max(0, ratio)
+	case p.byPrice():
+		return min(0.95, 0.97*cmp.Or(p.cfg.BlockRatio, compaction.DefaultConfig().BlockRatio))
+	}
+	return compaction.DefaultConfig().SafetyRatio
+}
+
 // check refuses an overlap of 0, which the library would take for the default.
 func (p *policy) check() error {
 	if p.cfg.OverlapSize == 0 && p.cfg.InvocationThreshold > 0 {
@@ -82,13 +93,10 @@ func (p *policy) check() error {
 	return nil
 }
 
-// build returns the policy under a name. llm writes the summaries of --summarizer gemini. In flags, 0
-// turns the token trigger off; in a config, 0 means the default and Off turns it off, so build translates. It
-// starts a service with the config and closes it again, because the library's own checks then find
-// every contradiction before the replay begins.
+// build returns the policy under a name. llm writes the summaries of --summarizer gemini. It starts a service with the
+// config and closes it again, because the library's own checks then find every contradiction before the replay begins.
 func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, error) {
 	cfg := p.cfg
-	cfg.SafetyRatio = cmp.Or(cfg.SafetyRatio, compaction.Off)
 	if p.noLedger {
 		cfg.MaxLedgerTokens = compaction.Off
 	}
@@ -158,8 +166,8 @@ func (p *policy) describeCompaction(mirror bool) string {
 	switch {
 	case c.TokenThreshold > 0:
 		when = append(when, fmt.Sprintf("at %s prompt tokens (%s)", terminal.Commas(c.TokenThreshold), describeRetained(c)))
-	case c.SafetyRatio > 0:
-		when = append(when, fmt.Sprintf("at %.4g%% of the effective window (%s)", 100*c.SafetyRatio, describeRetained(c)))
+	case p.safetyRatio() > 0:
+		when = append(when, fmt.Sprintf("at %.4g%% of the effective window (%s)", 100*p.safetyRatio(), describeRetained(c)))
 	}
 	if mirror {
 		when = append(when, "where the recording was compacted")
@@ -185,7 +193,7 @@ func describeRetained(c *compaction.Config) string {
 // automatic reports whether the policy compacts by itself. If not, it leaves prompts alone even at
 // the end of the window.
 func (p *policy) automatic() bool {
-	return p.byPrice() || p.layers.blocks() || p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.cfg.SafetyRatio > 0
+	return p.byPrice() || p.layers.blocks() || p.cfg.InvocationThreshold > 0 || p.cfg.TokenThreshold > 0 || p.safetyRatio() > 0
 }
 
 // name tells a policy from others by the flags that were given: "extractive threshold=3".

@@ -2,11 +2,14 @@ package replaycmd
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/compaction"
@@ -29,11 +32,39 @@ func TestPolicyOfTheFlagsIsThatOfTheLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := compaction.DefaultConfig()
+	want.InvocationThreshold, want.SafetyRatio = 0, 0 // prices decide, and what goes with that
 	want.ContextWindow = 32_000
 	want.Synchronous = true
 	want.Summarizer = summarizer.Extractive{}
 	if changed := changedFields(got.Config, want); len(changed) > 0 || got.When != replay.AsConfigured || got.Name != "name" {
 		t.Errorf("got %+v, want %+v", got.Config, want)
+	}
+}
+
+// TestTheShareShownIsTheOneActedOn asks the library at which size it compacts.
+func TestTheShareShownIsTheOneActedOn(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*compaction.Config){
+		func(*compaction.Config) {},
+		func(c *compaction.Config) { c.BlockRatio = 0.5 },
+		func(c *compaction.Config) { c.InvocationThreshold = 5 },
+		func(c *compaction.Config) { c.InvocationThreshold = compaction.Off },
+		func(c *compaction.Config) { c.SafetyRatio = 0.4 },
+		func(c *compaction.Config) { c.SafetyRatio = compaction.Off },
+	} {
+		p := policyOf(extractive)
+		change(&p.cfg)
+		built, err := p.build("", nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		service, err := compaction.NewCompactionService(session.InMemoryService(), built.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := service.Triggers(compaction.SessionRef{}).Tokens, int(math.Ceil(p.safetyRatio()*(32_000-3_200))); got != want {
+			t.Errorf("%+v: compacts at %d tokens, and %d are said", p.cfg, got, want)
+		}
 	}
 }
 
@@ -113,9 +144,9 @@ func defaultSettings() []setting.Setting {
 func TestReasonsOfTheLibraryKeepTheirWords(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*compaction.Config){
-		`^--token-threshold is 30000: it would never be reached: SafetyRatio 0\.7 × \(ContextWindow 32000 - MaxOutputTokens 3200\) = 20160 .*, set SafetyRatio to Off, or set ContextWindow \(here SafetyRatio is --safety-ratio, ContextWindow is --context-window, MaxOutputTokens is not a flag, Off is 0\)$`: func(c *compaction.Config) { c.TokenThreshold = 30_000 },
-		`^--context-window is 1: with MaxOutputTokens .* lower MaxOutputTokens \(here MaxOutputTokens is not a flag, BlockRatio is --block-ratio, ContextWindow is --context-window\)$`:                                                                                                                          func(c *compaction.Config) { c.ContextWindow = 1 },
-		`^--safety-ratio is 0\.7: .* before the hard limit, which is BlockRatio 0\.5 of .* \(here BlockRatio is --block-ratio, SafetyRatio is --safety-ratio, Off is 0\)$`:                                                                                                                                       func(c *compaction.Config) { c.BlockRatio = 0.5 },
+		`^--token-threshold is 30000: it would never be reached: SafetyRatio 0\.95 × \(ContextWindow 32000 - MaxOutputTokens 3200\) = 27360 .*, set SafetyRatio to Off, or set ContextWindow \(here SafetyRatio is --safety-ratio, ContextWindow is --context-window, MaxOutputTokens is not a flag, Off is 0\)$`: func(c *compaction.Config) { c.TokenThreshold = 30_000 },
+		`^--context-window is 1: with MaxOutputTokens .* lower MaxOutputTokens \(here MaxOutputTokens is not a flag, BlockRatio is --block-ratio, ContextWindow is --context-window\)$`:                                                                                                                           func(c *compaction.Config) { c.ContextWindow = 1 },
+		`^--safety-ratio is 0\.7: .* before the hard limit, which is BlockRatio 0\.5 of .* \(here BlockRatio is --block-ratio, SafetyRatio is --safety-ratio, Off is 0\)$`:                                                                                                                                        func(c *compaction.Config) { c.SafetyRatio, c.BlockRatio = 0.7, 0.5 },
 		`^--overlap is -2: .*; --retain is -3: `: func(c *compaction.Config) { c.OverlapSize, c.RetainEvents = -2, -3 },
 	} {
 		p := policyOf(extractive)
