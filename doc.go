@@ -16,7 +16,7 @@
 // They sit at several places. For one model call:
 //
 //	request = Model( behind( app( before( view( cut( stored history ))))))
-//	Model   = guard( translate( budget( defer( sections( request )))))
+//	Model   = guard( translate( budget( defer( tools( sections( request ))))))
 //	before  = guard, errors, note, sections
 //	behind  = sections, tools, defer, measure
 //
@@ -35,7 +35,8 @@
 //	behind    plugins that touch requests come last. The one that adds sections to a user's message comes
 //	          here because it must answer with the message, which hides it from those behind.
 //	tools     declares read_result and the tools of the layers, in front of those of the search, whether a
-//	          plugin or the model's wrapper declares those.
+//	          plugin or the model's wrapper declares those. Each is declared where it has something to do.
+//	          Around the model, it declares those of recall for agents without plugins.
 //	measure   has compaction measure what the app's plugins and ours left.
 //	Model     wraps the agent's model in the layers that must see every call and every error of the
 //	          provider. An agent's own callbacks run after all plugins, and an agent that runs as a tool

@@ -52,7 +52,7 @@ type Stack struct {
 	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far
 	// as they are on.
 	tools []tool.Tool
-	order []wrapper // the layers that are on
+	order []row // the layers that are on
 	// before and behind are the plugins around the app's own.
 	before, behind []*plugin.Plugin
 	// offered is true once an app was given a way by which its agents can read whole results.
@@ -124,8 +124,9 @@ func (s *Stack) Ahead(provider llmagent.InstructionProvider) llmagent.Instructio
 
 // Tools returns the tools that the layers offer, to be appended to an agent's own: read_result, and the tools
 // of Config.ContextTools and Config.Recall. Agents that take part in live runs need them, and agents of a
-// runner without the plugins need the context tools and those of Recall. For all others, they are put into
-// each request. It returns nil if there are none.
+// runner without the plugins need the context tools. For all others, each is put into the requests in which it has
+// something to do: read_result for agents with tools of their own, and those of Recall from the first summary on. An
+// agent that has them among its own tools declares them always. It returns nil if there are none.
 func (s *Stack) Tools() []tool.Tool {
 	s.offer()
 	return slices.Clone(s.tools)
@@ -190,13 +191,13 @@ func (s *Stack) Subtasks(cfg subtask.Config) (*subtask.Runner, error) {
 	return subtask.New(cfg)
 }
 
-// fit puts the budget around the model of a subtask.
+// fit puts the budget around the model of a subtask, and recall, which its summaries name.
 func (s *Stack) fit(llm model.LLM) model.LLM {
-	if s.meter == nil {
-		return llm
+	if s.meter != nil {
+		s.offer()
+		llm = s.meter.Model(llm)
 	}
-	s.offer()
-	return s.meter.Model(llm)
+	return s.offerRecall(llm)
 }
 
 // ContextStats reports how the context of a session was managed, and what the session has spent.

@@ -3,17 +3,20 @@ package longsession
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
+	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/wrapper"
 )
 
-// wrapper is one row of the stack's order: what a layer puts around the app. Fields that are nil put nothing there.
-type wrapper struct {
+// row is one row of the stack's order: what a layer puts around the app. Fields that are nil put nothing there.
+type row struct {
 	name string // the package comment says under it why the row is where it is
 	on   bool
 	// wrap puts the layer around a model. A layer recognizes itself, so wrapping twice changes nothing.
@@ -31,8 +34,8 @@ type wrapper struct {
 // the first to the last. A new layer is a row here, with its name in the package comment.
 //
 // It works on a stack that is only half made, so that what there is of it can be closed.
-func (b *builder) order() []wrapper {
-	return []wrapper{
+func (b *builder) order() []row {
+	return []row{
 		{name: "guard", on: b.Guard != nil, wrap: b.Guard.Model, before: b.Guard.Plugin, close: b.Guard.Flush},
 		{name: "translate", on: b.search != nil, wrap: b.search.Translate},
 		{name: "errors", on: b.cutter != nil, before: func() *plugin.Plugin { return b.unknown }, close: b.cutter.Flush},
@@ -40,14 +43,14 @@ func (b *builder) order() []wrapper {
 		{name: "note", on: b.meter != nil && b.cfg.uses(LayerBudget), before: b.meter.Plugin},
 		{name: "budget", on: b.meter != nil, wrap: b.meter.Model, close: b.meter.Flush},
 		{name: "defer", on: b.search != nil, wrap: b.search.Select, behind: b.search.Plugin, close: b.search.Flush},
-		{name: "tools", on: len(b.tools) > 0, behind: onRequests("longsession-tools", b.declare)},
+		{name: "tools", on: len(b.tools) > 0, wrap: b.offerRecall, behind: onRequests("longsession-tools", b.declare)},
 		{name: "sections", on: b.prompt != nil, wrap: b.prompt.Model, before: b.prompt.Plugin, behind: b.prompt.MessagePlugin, close: b.prompt.Flush},
 		{name: "recall", on: b.Recall != nil, close: b.Recall.Flush},
 	}
 }
 
 // arrange makes the plugins once, so that every runner has the same ones, and keeps the rows that are on.
-func (s *Stack) arrange(rows []wrapper) {
+func (s *Stack) arrange(rows []row) {
 	for _, row := range rows {
 		if !row.on {
 			continue
@@ -81,7 +84,7 @@ func (s *Stack) wrap(llm model.LLM) model.LLM {
 }
 
 // closeLayers ends the layers that are on.
-func closeLayers(ctx context.Context, rows []wrapper) error {
+func closeLayers(ctx context.Context, rows []row) error {
 	var problems []error
 	for _, row := range rows {
 		if row.on && row.close != nil {
@@ -102,14 +105,32 @@ func onRequests(name string, before llmagent.BeforeModelCallback) func() *plugin
 	}
 }
 
-// declare declares what the layers offer. For read_result, the wrapper of [Stack.Model] does it again on the final
-// request.
+// declare declares what the layers offer, as far as the request has a use for it. For read_result, the wrapper of
+// [Stack.Model] does it again on the final request.
 func (s *Stack) declare(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+	s.declareIn(req, s.tools)
+	return nil, nil
+}
+
+func (s *Stack) declareIn(req *model.LLMRequest, tools []tool.Tool) {
 	defer s.places.Survive("longsession: tools in a request") // a request of another make; the turn goes on without us
-	for _, t := range s.tools {
+	for _, t := range tools {
 		adk.Declare(req, t)
 	}
-	return nil, nil
+}
+
+// offerRecall declares the tools of recall for agents without plugins, such as those of subtasks: their summaries name
+// recall, too.
+func (s *Stack) offerRecall(llm model.LLM) model.LLM {
+	if s.Recall == nil || wrapper.Wraps(llm, s) {
+		return llm
+	}
+	return wrapper.New(llm, s, "longsession", func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+		if ic := adk.Invocation(ctx); ic != nil && !adk.IsCustom(ic.Agent()) {
+			s.declareIn(req, s.Recall.Tools())
+		}
+		return llm.GenerateContent(ctx, req, stream)
+	})
 }
 
 // measure has compaction measure the request, for the same agents.

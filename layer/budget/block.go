@@ -20,7 +20,7 @@ type call struct {
 	// adks is true if ADK has built the request for an agent: its contents are those of the session, and
 	// ADK runs the tools that it declares. An app's own request may have contents that the app keeps.
 	adks bool
-	// readable is true if the model can call read_result.
+	// readable is true if the model can call read_result as soon as there is something to read.
 	readable bool
 
 	req       *model.LLMRequest
@@ -92,17 +92,20 @@ func (c *call) shape() {
 			})
 		}
 	}
+	c.declare() // what has just been shortened may be all that there is to read
 	c.size = c.m.measure(c.who, c.req)
 	c.whole = c.size.contents
 }
 
-// declare puts read_result into the request. It reports whether results may be shortened in it.
+// declare puts read_result into the request, if there may be something to read. It reports whether results may be
+// shortened in it.
 func (c *call) declare() (readable bool) {
 	if !c.adks || c.m.cfg.ReadResult == nil {
 		return c.adks
 	}
 	c.guard("declaring read_result", func() error {
-		readable = adk.Declare(c.req, c.m.cfg.ReadResult)
+		readable = adk.Takes(c.req, c.m.cfg.ReadResult)
+		adk.Declare(c.req, c.m.cfg.ReadResult)
 		return nil
 	})
 	c.readable = readable
@@ -116,6 +119,7 @@ func (c *call) noteMasked(done toolresult.Masked) {
 	}
 	if done.Results > 0 {
 		c.masked = done.Tokens // all that is masked in the request, however long ago
+		c.declare()
 		c.size = c.m.measure(c.who, c.req)
 	}
 }

@@ -59,8 +59,9 @@ type Config struct {
 	// Masker masks old tool results: in batches in every request, and all but the newest round in one
 	// that is too large. If nil, none are masked.
 	Masker *toolresult.Masker
-	// ReadResult is the tool by which the model reads cut and masked results. It is put into every
-	// request that can take a function. If nil, none is.
+	// ReadResult is the tool by which the model reads cut and masked results. It is put into requests of
+	// agents that have tools of their own, and into those that show something cut or masked, unless they
+	// cannot take a function. If nil, none is.
 	ReadResult tool.Tool
 	// Cutter and Store are for sessions that Compactor does not own, such as those of an agent that
 	// runs as a tool (package agenttool): no view cuts their results, and no storage has them to read

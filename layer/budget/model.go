@@ -14,7 +14,8 @@ import (
 //
 // For each request, in this order, the wrapper
 //
-//   - declares [Config.ReadResult], and masks old results with [Config.Masker];
+//   - declares [Config.ReadResult] where there may be something to read, and masks old results with
+//     [Config.Masker];
 //   - measures the request as it will be sent;
 //   - if it is over Block, compacts the session with [Config.Compactor] and builds the request again, then
 //     masks all results but the newest, then drops old tool rounds, each only if the one before was not

@@ -22,7 +22,8 @@ const (
 	// toolset (a list of skills). What those list is better put into a section of package prompt, or
 	// returned by a tool.
 	CauseInstruction Cause = "instruction changed"
-	// CauseTools: a declaration has changed, or there are more, fewer, or in another order.
+	// CauseTools: a declaration has changed, or there are more, fewer, or in another order. The tools of recall
+	// appear with the first summary, which would have broken the prefix at the first content.
 	// [PrefixBreak.Section] is the name of the first that differs.
 	CauseTools Cause = "tools changed"
 	// CauseRebuilt: the session was compacted and the request built anew, because it was too large.

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
@@ -85,12 +86,13 @@ func hasPart(message *genai.Content, part *genai.Part) bool {
 }
 
 // refTo returns a function that returns the reference by which the model can read a text whole, "" if it
-// cannot.
+// cannot. It declares read_result, which a request of an agent without tools does not have otherwise.
 func refTo(c *call) func(tool string, whole store.Result) string {
 	return func(tool string, whole store.Result) string {
 		if !c.readable || c.put == nil || c.put(tool, whole) != nil {
 			return ""
 		}
+		adk.AddTool(c.req, c.m.cfg.ReadResult)
 		return whole.Ref
 	}
 }

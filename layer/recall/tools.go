@@ -8,13 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/agent"
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/recalled"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 )
@@ -59,7 +63,27 @@ func (r *Recaller) makeTools() ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []tool.Tool{search, turn}, nil
+	if r.cfg.AcrossSessions {
+		return []tool.Tool{search, turn}, nil // there are other sessions to search from the first request on
+	}
+	return []tool.Tool{behindSummary{search.(callable)}, behindSummary{turn.(callable)}}, nil
+}
+
+// callable is what ADK looks for in a function tool.
+type callable interface {
+	tool.Tool
+	Declaration() *genai.FunctionDeclaration
+	Run(ctx agent.ToolContext, args any) (map[string]any, error)
+	ProcessRequest(ctx agent.ToolContext, req *model.LLMRequest) error
+}
+
+// behindSummary is a tool that has nothing to find before the first summary: the model sees the whole conversation.
+type behindSummary struct{ callable }
+
+// NeededIn reports whether a request shows a summary, or its instruction names the tools. [adk.Declare] asks. A summary
+// that appears changes the request at its head in any case, and an agent goes on to see one.
+func (behindSummary) NeededIn(req *model.LLMRequest) bool {
+	return slices.ContainsFunc(req.Contents, promptsize.IsSummary) || adk.Instructs(req, ToolName) || adk.Instructs(req, TurnToolName)
 }
 
 // What the tools answer without a passage.

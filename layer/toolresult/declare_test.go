@@ -38,7 +38,7 @@ func TestAToolIsDeclaredOnce(t *testing.T) {
 		"declared already":     {Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "grep"}}}, {FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "read_result"}}}}},
 		"a plain text is fine": {ResponseMIMEType: "text/plain"},
 	} {
-		req := &model.LLMRequest{Config: config}
+		req := &model.LLMRequest{Config: config, Contents: genai.Text("[...]; read_result reads it whole, with ref_id r-0123456789abcdef]")}
 		for range 3 {
 			if !adk.Declare(req, read) {
 				t.Errorf("%s: refused", name)

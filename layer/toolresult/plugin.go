@@ -21,7 +21,7 @@ type PluginConfig struct {
 	Cutter *Cutter
 	// Store takes whole results in before they are cut or masked. If nil, read_result is not offered.
 	Store store.Store
-	// Read configures read_result, which is offered in every request that can take a tool.
+	// Read configures read_result, which is offered as by [RequestPlugin].
 	Read ReadOptions
 	// Masker masks old results in requests. It needs a Store. If nil, nothing is masked.
 	Masker *Masker

@@ -16,9 +16,9 @@ import (
 
 // RequestConfig configures [RequestPlugin].
 type RequestConfig struct {
-	// ReadResult is the tool that every request offers. Required.
+	// ReadResult is the tool that is offered where there may be something to read. Required.
 	ReadResult tool.Tool
-	// Masker masks old results in requests that offer ReadResult. If nil, nothing is masked.
+	// Masker masks old results in requests that can offer ReadResult. If nil, nothing is masked.
 	Masker *Masker
 	// Room returns the size of a request for the Masker. If nil, Masking.From has no effect. A panic
 	// in it means the same.
@@ -27,8 +27,9 @@ type RequestConfig struct {
 	Put func(ctx context.Context, owner store.Owner, tool string, result store.Result) error
 }
 
-// RequestPlugin returns a plugin that puts read_result into every request and masks old results, and
-// nothing else. Register it behind the plugins of the app, so that it sees the requests as they are
+// RequestPlugin returns a plugin that puts read_result into requests and masks old results, and nothing else.
+// The tool is in each request of an agent that has tools of its own, and in those that show something
+// shortened. Register it behind the plugins of the app, so that it sees the requests as they are
 // sent. Its only hook is BeforeModel. It never answers and never fails a turn.
 func RequestPlugin(cfg RequestConfig) (*plugin.Plugin, error) {
 	if adk.IsNil(cfg.ReadResult) {
@@ -50,7 +51,11 @@ type requester struct {
 // beforeModel declares read_result, and masks if the model can call it.
 func (r requester) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 	defer r.places.Survive("toolresult: before a model call") // the turn goes on with the request as it is
-	if !adk.Declare(req, r.read) || r.masker == nil {
+	if !adk.Takes(req, r.read) {
+		return nil, nil
+	}
+	adk.Declare(req, r.read)
+	if r.masker == nil {
 		return nil, nil
 	}
 	var put func(string, store.Result) error
@@ -59,6 +64,7 @@ func (r requester) beforeModel(ctx agent.CallbackContext, req *model.LLMRequest)
 		put = func(tool string, result store.Result) error { return r.put(ctx, owner, tool, result) }
 	}
 	r.masker.Apply(req, r.roomOf(ctx, req), put)
+	adk.Declare(req, r.read) // a mask may be all that there is to read
 	return nil, nil
 }
 

@@ -43,7 +43,7 @@ const (
 // piece, by lines, or only the lines that match a pattern. The session that calls the tool can read its
 // own results and no others; all other references get one and the same answer.
 //
-// [RequestPlugin] puts the tool into every request; without it, offer it as one of the agent's own tools. A call
+// [RequestPlugin] puts the tool into requests; without it, offer it as one of the agent's own tools. A call
 // never fails: wrong arguments, unknown references and failures of the source are answered with a
 // text under the key "error" that suggests the next step. The pieces of a result, joined, are the result
 // byte for byte. The tool may be used by any number of agents and goroutines.

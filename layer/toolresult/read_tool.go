@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/recalled"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
 
@@ -64,6 +67,49 @@ func readParameters(limit, most int) *genai.Schema {
 		PropertyOrdering: []string{refKey, "offset", "limit", "grep", "lines", "field"},
 		Required:         []string{refKey},
 	}
+}
+
+// refInText is how a text names a whole result: words that the budget has shortened, and a result of another agent,
+// which ADK shows as words.
+var refInText = regexp.MustCompile(refKey + `\W{1,8}r-[0-9a-f]{16}\b`)
+
+// NeededIn reports whether a request may have something to read: the agent has tools of its own, the contents show a
+// result that is shortened, or the instruction names the tool. [adk.Declare] asks.
+func (*readTool) NeededIn(req *model.LLMRequest) bool {
+	return hasResults(req.Config) || slices.ContainsFunc(req.Contents, hasRef) || adk.Instructs(req, ReadResultName)
+}
+
+// hasResults reports whether a model is offered tools whose results may be shortened.
+func hasResults(config *genai.GenerateContentConfig) bool {
+	if config == nil {
+		return false
+	}
+	for _, t := range config.Tools {
+		if t != nil && slices.ContainsFunc(t.FunctionDeclarations, func(d *genai.FunctionDeclaration) bool { return d != nil && !isShort(d.Name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isShort reports whether results of a tool are never cut: ADK reads them, or a layer of this module bounds them. Where they
+// are masked, [hasRef] finds the masks.
+func isShort(name string) bool {
+	return adk.IsExempt(name) || recalled.IsTool(name) || name == "mark_task_done" || name == "compact_context"
+}
+
+// hasRef reports whether a content shows something shortened.
+func hasRef(c *genai.Content) bool {
+	return c != nil && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool {
+		if p == nil {
+			return false
+		}
+		if r := p.FunctionResponse; r != nil {
+			_, shortened := IsShortened(r.Name, r.Response)
+			return shortened
+		}
+		return refInText.MatchString(p.Text)
+	})
 }
 
 // ProcessRequest puts the tool into a request of an agent that has it among its own tools.
