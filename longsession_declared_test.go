@@ -369,3 +369,46 @@ func TestAToolThatTheInstructionNamesIsDeclared(t *testing.T) {
 		}
 	}
 }
+
+// Other sessions can be searched from the first request on, but not by agents that no plugin sees, such as those that run
+// as tools: they have their task, and what its summary hides.
+func TestOtherSessionsAreOfferedToAgentsWithPlugins(t *testing.T) {
+	t.Parallel()
+	for _, plugins := range []bool{false, true} {
+		w := &witness{LLM: speaker("m")}
+		cfg := small(w)
+		cfg.Recall.AcrossSessions = true
+		stack := newStack(t, cfg)
+		root, err := llmagent.New(llmagent.Config{Name: "desk", Model: stack.Model(w)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := runner.Config{AppName: desk.AppName, Agent: root, SessionService: stack.Sessions, AutoCreateSession: true}
+		if plugins {
+			on.PluginConfig = stack.PluginConfig()
+		}
+		r, err := runner.New(on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 9 {
+			for _, err := range r.Run(t.Context(), desk.UserID, desk.SessionID, genai.NewContentFromText("Go on.", genai.RoleUser), agent.RunConfig{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		summaries := 0
+		for i, s := range w.sent {
+			if s.summary {
+				summaries++
+			}
+			if got := slices.Equal(s.declared, recallTools); got != (plugins || s.summary) {
+				t.Errorf("plugins %v, request %d, summary %v: declares %v", plugins, i, s.summary, s.declared)
+			}
+		}
+		if summaries == 0 || summaries == len(w.sent) {
+			t.Errorf("plugins %v: %d of %d requests have a summary", plugins, summaries, len(w.sent))
+		}
+	}
+}

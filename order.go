@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
@@ -12,7 +13,9 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/wrapper"
+	"github.com/adk-go-ext/longsession/layer/recall"
 )
 
 // row is one row of the stack's order: what a layer puts around the app. Fields that are nil put nothing there.
@@ -120,17 +123,22 @@ func (s *Stack) declareIn(req *model.LLMRequest, tools []tool.Tool) {
 }
 
 // offerRecall declares the tools of recall for agents without plugins, such as those of subtasks: their summaries name
-// recall, too.
+// recall, too. It gives them nothing else to search, such as other sessions of the user.
 func (s *Stack) offerRecall(llm model.LLM) model.LLM {
 	if s.Recall == nil || wrapper.Wraps(llm, s) {
 		return llm
 	}
 	return wrapper.New(llm, s, "longsession", func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-		if ic := adk.Invocation(ctx); ic != nil && !adk.IsCustom(ic.Agent()) {
+		if ic := adk.Invocation(ctx); ic != nil && req != nil && !adk.IsCustom(ic.Agent()) && namesRecall(req) {
 			s.declareIn(req, s.Recall.Tools())
 		}
 		return llm.GenerateContent(ctx, req, stream)
 	})
+}
+
+// namesRecall reports whether a request tells the model of recall: each view with summaries has one that does.
+func namesRecall(req *model.LLMRequest) bool {
+	return slices.ContainsFunc(req.Contents, promptsize.IsSummary) || adk.Instructs(req, recall.ToolName) || adk.Instructs(req, recall.TurnToolName)
 }
 
 // measure has compaction measure the request, for the same agents.
