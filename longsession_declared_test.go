@@ -34,6 +34,7 @@ import (
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/subtask"
+	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -410,5 +411,48 @@ func TestOtherSessionsAreOfferedToAgentsWithPlugins(t *testing.T) {
 		if summaries == 0 || summaries == len(w.sent) {
 			t.Errorf("plugins %v: %d of %d requests have a summary", plugins, summaries, len(w.sent))
 		}
+	}
+}
+
+// An agent whose tools were taken away reads what is masked in its history: read_result comes with the first mask, and not
+// with the results that are shown whole.
+func TestReadResultComesWithTheFirstMask(t *testing.T) {
+	t.Parallel()
+	look, err := functiontool.New(functiontool.Config{Name: "look", Description: "Looks."}, func(agent.ToolContext, struct {
+		N int `json:"n"`
+	}) (map[string]any, error) {
+		return map[string]any{"seen": strings.Repeat("A box of nails. ", 60)}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &witness{LLM: compactiontest.NewModel("m", func(n int, req *model.LLMRequest) *model.LLMResponse {
+		if _, can := req.Tools["look"]; can && req.Contents[len(req.Contents)-1].Parts[0].FunctionResponse == nil {
+			return compactiontest.CallTool("look", map[string]any{"n": n})
+		}
+		return compactiontest.Say("Noted.")
+	})}
+	cfg := small(w)
+	cfg.Compaction.InvocationThreshold = compaction.Off
+	cfg.Masking.From, cfg.Masking.BatchTokens = toolresult.Off, toolresult.Off
+	stack := newStack(t, cfg)
+	hidden := []bool{}
+	for _, turns := range []int{4, 8} {
+		for range turns {
+			if err := ask(t, stack, w, look); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := ask(t, stack, w); err != nil {
+			t.Fatal(err)
+		}
+		last := w.sent[len(w.sent)-1]
+		hidden = append(hidden, last.hidden)
+		if got := slices.Equal(last.declared, []string{"read_result"}); got != last.hidden || !got && len(last.declared) > 0 {
+			t.Errorf("something masked: %v, declares %v", last.hidden, last.declared)
+		}
+	}
+	if !slices.Equal(hidden, []bool{false, true}) {
+		t.Errorf("masked: %v", hidden)
 	}
 }
