@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -22,17 +23,15 @@ import (
 func ExampleNewCompactionService() {
 	ctx := context.Background()
 	llm := compactiontest.NewModel("scripted", func(int, *model.LLMRequest) *model.LLMResponse {
-		return compactiontest.Say("The codes are noted.")
+		return compactiontest.Say("The code is noted, on the page of the ledger that you have named, under its date.")
 	})
 	root, err := llmagent.New(llmagent.Config{Name: "clerk", Model: llm})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	cfg := compaction.DefaultConfig()
-	cfg.Model = llm // writes the summaries: normally the agent's own model
-
-	sessions, err := compaction.NewCompactionService(session.InMemoryService(), cfg)
+	// llm writes the summaries: normally the agent's own model.
+	sessions, err := compaction.NewCompactionService(session.InMemoryService(), compaction.Config{Model: llm})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,8 +43,9 @@ func ExampleNewCompactionService() {
 	}
 
 	chat := compaction.SessionRef{AppName: "app", UserID: "ada", SessionID: "chat"}
-	for i := 1; i <= 12; i++ {
-		msg := genai.NewContentFromText(fmt.Sprintf("The code for item %d is %s, please write it down with care.", i, compactiontest.Fact(i)), genai.RoleUser)
+	page := strings.Repeat("It goes on the next page of the ledger, under its date. ", 20)
+	for i := 1; i <= 120; i++ {
+		msg := genai.NewContentFromText(fmt.Sprintf("The code for item %d is %s. %s", i, compactiontest.Fact(i), page), genai.RoleUser)
 		for _, err := range r.Run(ctx, chat.UserID, chat.SessionID, msg, agent.RunConfig{}) {
 			if err != nil {
 				log.Fatal(err)
@@ -61,6 +61,6 @@ func ExampleNewCompactionService() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("12 turns: %d events stored, %d shown, %d of them summaries\n", status.StoredEvents, status.VisibleEvents, len(status.Summaries))
-	// Output: 12 turns: 26 events stored, 10 shown, 2 of them summaries
+	fmt.Printf("120 turns: %d events stored, %d shown, %d of them summaries\n", status.StoredEvents, status.VisibleEvents, len(status.Summaries))
+	// Output: 120 turns: 243 events stored, 49 shown, 3 of them summaries
 }

@@ -36,10 +36,10 @@ func policy(window int) replay.Policy {
 	return replay.Policy{Name: fmt.Sprint(window), Config: cfg}
 }
 
-// byPrice is the same as the library recommends it.
-func byPrice(window int) replay.Policy {
-	p := policy(window)
-	p.Name, p.Config.InvocationThreshold, p.Config.AgentModel = fmt.Sprint(window, " by price"), 0, "gemini-2.5-flash"
+// byPrice lets prices decide, as the library does by default.
+func byPrice(p replay.Policy) replay.Policy {
+	p.Name, p.Config.AgentModel = p.Name+" by price", "gemini-2.5-flash"
+	p.Config.InvocationThreshold, p.Config.SafetyRatio = 0, 0
 	return p
 }
 
@@ -75,7 +75,7 @@ func TestRealSessionsLoseNothing(t *testing.T) {
 				if testkit.Race && (i%4 != 0 || c.Messages() > 400) {
 					continue
 				}
-				for i, r := range compare(t, c, policy(200_000), policy(32_000), policy(8_000), byPrice(200_000), byPrice(32_000), byPrice(8_000)) {
+				for i, r := range compare(t, c, policy(200_000), policy(32_000), policy(8_000), byPrice(policy(200_000)), byPrice(policy(32_000)), byPrice(policy(8_000))) {
 					if i < 3 {
 						compactions += len(r.Compactions)
 						played = append(played, r)

@@ -110,7 +110,7 @@ func TestNoHardCaseLosesAnythingInSilence(t *testing.T) {
 				if all.over == 0 || all.missing > 0 || all.kept != all.results || all.unread > 0 || all.calls > 0 {
 					t.Errorf("the case is not hard, or not measured right: %+v", all)
 				}
-				check(t, all, played["contextguard, threshold"], played["longsession, default (both)"], played["longsession, default, all layers"])
+				check(t, all, played["contextguard, threshold"], played["longsession, sliding window"], played["longsession, sliding window, all layers"])
 				held(t, comparison, hardRow(s, rows))
 			})
 		}

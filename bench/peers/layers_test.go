@@ -8,8 +8,8 @@ const readingWindow = 32_000
 func TestAllLayersNeedFewerTokensThanCompactionAlone(t *testing.T) {
 	t.Parallel()
 	all := played(t, readingLogs(), named(t, "everything, always"), readingWindow)
-	alone := played(t, readingLogs(), named(t, "longsession, default (both)"), readingWindow)
-	layers := played(t, readingLogs(), named(t, "longsession, default, all layers"), readingWindow)
+	alone := played(t, readingLogs(), named(t, "longsession, sliding window"), readingWindow)
+	layers := played(t, readingLogs(), named(t, "longsession, sliding window, all layers"), readingWindow)
 	if missed := broken(layers); len(missed) > 0 || layers.over > 0 || layers.requests != all.requests {
 		t.Errorf("%v, %+v", missed, layers)
 	}

@@ -23,7 +23,7 @@ func TestOurWaysLoseNothingOfRecordedConversations(t *testing.T) {
 		all, ours := figures{}, figures{}
 		for _, c := range found {
 			all = all.add(played(t, c, named(t, "everything, always"), tt.window))
-			ours = ours.add(played(t, c, named(t, "longsession, default (both)"), tt.window))
+			ours = ours.add(played(t, c, named(t, "longsession, sliding window"), tt.window))
 		}
 		if all.missing > 0 || all.kept != all.results || all.unread > 0 || all.orphans > 0 || all.avoidable == 0 {
 			t.Errorf("%s: %d prompts outgrow the window, and with nothing taken out of them: %+v", tt.file, all.over, all)

@@ -69,12 +69,12 @@ func ways() []way {
 		{name: "longsession, both", open: shaped(&toolresult.Config{Readable: true}, &toolresult.Masking{})},
 		{name: "longsession, by turns", open: wrapped(byTurns), ours: true},
 		{name: "longsession, by tokens", open: wrapped(byTokens), ours: true},
-		{name: "longsession, default (both)", open: wrapped(compaction.DefaultConfig), ours: true, compared: true},
-		{name: "longsession, default, all layers", open: layered(compaction.DefaultConfig), ours: true, layers: true, compared: true},
+		{name: "longsession, sliding window", open: wrapped(compaction.DefaultConfig), ours: true, compared: true},
+		{name: "longsession, sliding window, all layers", open: layered(compaction.DefaultConfig), ours: true, layers: true, compared: true},
 		{name: "longsession, by price", open: wrapped(byPrice), ours: true, compared: true},
 		{name: "longsession, by price, all layers", open: layered(byPrice), ours: true, layers: true, compared: true},
-		{name: "longsession, default, one rolling summary", open: wrapped(rolling), ours: true},
-		{name: "longsession, default, a writer of 1,000,000", open: widely(wrapped(compaction.DefaultConfig)), ours: true},
+		{name: "longsession, sliding window, one rolling summary", open: wrapped(rolling), ours: true},
+		{name: "longsession, sliding window, a writer of 1,000,000", open: widely(wrapped(compaction.DefaultConfig)), ours: true},
 	}
 }
 

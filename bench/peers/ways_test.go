@@ -146,7 +146,7 @@ func TestWhatIsStoredIsCounted(t *testing.T) {
 	if all.events != 30+2*24+30 || all.bytes == 0 || all.keys+all.writes > 0 {
 		t.Errorf("not what was said: %+v", all)
 	}
-	ours := played(t, invented(), named(t, "longsession, default (both)"), narrow)
+	ours := played(t, invented(), named(t, "longsession, sliding window"), narrow)
 	if ours.events != all.events+ours.calls || ours.bytes <= all.bytes {
 		t.Errorf("ours adds %d events and %d bytes for %d summaries", ours.events-all.events, ours.bytes-all.bytes, ours.calls)
 	}
