@@ -42,6 +42,9 @@ func LaneOf(ic agent.InvocationContext) string { return ic.Branch() }
 // SetLane puts an event into a lane.
 func SetLane(ev *session.Event, lane string) { ev.Branch = lane }
 
+// Inner returns the session below one that ADK has put around it, nil if ADK has not. It never does.
+func Inner(session.Session) session.Session { return nil }
+
 // Invocation returns the invocation that a context is, nil if it is another context. Contexts of callbacks and of
 // tools are no invocations.
 func Invocation(ctx context.Context) agent.InvocationContext {

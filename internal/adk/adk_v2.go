@@ -7,6 +7,7 @@ import (
 	"errors"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
@@ -58,6 +59,27 @@ func LaneOf(ic agent.InvocationContext) string { return JoinLane(ic.Branch(), ic
 
 // SetLane puts an event into a lane.
 func SetLane(ev *session.Event, lane string) { ev.Branch, ev.IsolationScope = SplitLane(lane) }
+
+// Inner returns the session below one that ADK has put around it, nil if ADK has not. An agent that runs for one turn is
+// given its task by such a session, which has no method to get at the one below: wrappedSession in
+// agent/llmagent/llm_agent_wrapper.go. Only types of ADK are looked into: somebody else's may embed a session for other
+// reasons.
+func Inner(sess session.Session) session.Session {
+	v := reflect.Indirect(reflect.ValueOf(sess))
+	if v.Kind() != reflect.Struct || !strings.HasPrefix(v.Type().PkgPath(), module) {
+		return nil
+	}
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Anonymous && f.Type == reflect.TypeFor[session.Session]() {
+			inner, _ := v.Field(i).Interface().(session.Session)
+			return inner
+		}
+	}
+	return nil
+}
+
+// module is the path of ADK's module, with a slash at its end.
+var module = strings.TrimSuffix(reflect.TypeFor[session.Event]().PkgPath(), "session")
 
 // Invocation returns the invocation that a context is, nil if it is another context. The contexts of callbacks and of
 // tools have the methods of an invocation; called, they log that they are not supported, and return nothing.

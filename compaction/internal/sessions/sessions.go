@@ -138,8 +138,8 @@ func (s *Sessions) newHandle(st *State, c *cursor, sess session.Session) *Handle
 const maxLayers = 64
 
 // Peel finds the service's own layer in a session, and returns the session directly below it and
-// the layer's handle. There may be other decorators above and below. A session without such a layer
-// is returned unchanged, with a nil handle.
+// the layer's handle. There may be other decorators above and below, ADK's own included. A session
+// without such a layer is returned unchanged, with a nil handle.
 func (s *Sessions) Peel(sess session.Session) (session.Session, *Handle) {
 	layer := sess
 	for range maxLayers {
@@ -148,13 +148,19 @@ func (s *Sessions) Peel(sess session.Session) (session.Session, *Handle) {
 				return own.Unwrap(), h
 			}
 		}
-		wrapper, ok := layer.(interface{ Unwrap() session.Session })
-		if !ok {
+		if layer = below(layer); layer == nil {
 			break
 		}
-		layer = wrapper.Unwrap()
 	}
 	return sess, nil
+}
+
+// below returns the session directly below a decorator, nil if the session is none.
+func below(layer session.Session) session.Session {
+	if wrapper, ok := layer.(interface{ Unwrap() session.Session }); ok {
+		return wrapper.Unwrap()
+	}
+	return adk.Inner(layer)
 }
 
 // Load reads a session from the inner service, as much of it as views need. Errors are those of [Sessions.Read].
