@@ -49,7 +49,7 @@ func (m *Meter) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sessio
 	}
 	s := ctx.Session()
 	ref := adk.RefOf(s)
-	c := caller{ref: ref, agent: ev.Author, branch: ev.Branch, invocation: ev.InvocationID}
+	c := caller{ref: ref, agent: ev.Author, branch: adk.Lane(ev), invocation: ev.InvocationID}
 	note, budget := m.noteFor(c, ev)
 	if note == "" {
 		return nil, nil
