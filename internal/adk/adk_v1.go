@@ -27,6 +27,9 @@ func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 // NodeOf returns the node of a workflow that an event comes from, "" for none, and whether the event has its output.
 func NodeOf(*session.Event) (path string, output bool) { return "", false }
 
+// HasWorkflow reports whether an agent, or one below it, is a workflow whose input is the text of the user's message.
+func HasWorkflow(agent.Agent) bool { return false }
+
 // ScopeOf returns the isolation scope of an event, "" for none. It is the ID of the call that opened it.
 func ScopeOf(*session.Event) string { return "" }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"google.golang.org/adk/agent"
@@ -42,6 +43,29 @@ func NodeOf(ev *session.Event) (path string, output bool) {
 		return "", false
 	}
 	return ev.NodeInfo.Path, ev.Output != nil || ev.NodeInfo.MessageAsOutput
+}
+
+// HasWorkflow reports whether an agent, or one below it, is a workflow whose input is the text of the user's message. ADK
+// says only by a field that an agent is one: State in internal/agent/state.go.
+func HasWorkflow(a agent.Agent) bool {
+	return !IsNil(a) && (isWorkflow(a) || slices.ContainsFunc(a.SubAgents(), HasWorkflow))
+}
+
+func isWorkflow(a agent.Agent) bool {
+	v := reflect.Indirect(reflect.ValueOf(a))
+	if v.Kind() != reflect.Struct {
+		return false
+	}
+	if field, ok := v.Type().FieldByName("AgentType"); ok && field.Type.Kind() == reflect.String {
+		kind, err := v.FieldByIndexErr(field.Index)
+		return err == nil && kind.String() == "WorkflowAgent"
+	}
+	for i := range v.NumField() { // an app's own type around an agent
+		if f := v.Type().Field(i); f.Anonymous && f.IsExported() && f.Type == reflect.TypeFor[agent.Agent]() && !v.Field(i).IsNil() {
+			return isWorkflow(v.Field(i).Interface().(agent.Agent))
+		}
+	}
+	return false
 }
 
 // ScopeOf returns the isolation scope of an event, "" for none. It is the ID of the call that opened it.

@@ -26,6 +26,7 @@ const (
 	maxSessions = 1024
 	maxCallers  = 1024 // agents in a branch of a session
 	maxRequests = 1024 // on their way from the plugin to the model
+	maxApps     = 1024 // with a workflow
 )
 
 // maxHanging is how many calls of one source may hang. Each holds a goroutine for as long as the source likes,
@@ -35,16 +36,17 @@ const maxHanging = 256
 // Builder fills the sections of prompts. It is safe for concurrent use, and one builder serves any number of
 // agents, models and runners. It holds no resources that must be closed.
 type Builder struct {
-	cfg      Config
-	sources  [numSources]Source
-	latest   [numSources]shared
-	runs     *lru.Cache[runKey, *run]
-	sessions *lru.Cache[store.Owner, *memory]
-	callers  *lru.Cache[callerKey, *seen]
-	requests *lru.Cache[weak.Pointer[model.LLMRequest], struct{}] // that have their sections
-	hanging  [numSources]hanging.Steps[store.Owner]
-	outbox   outbox.Observations[Observation]
-	places   survive.Places
+	cfg       Config
+	sources   [numSources]Source
+	latest    [numSources]shared
+	runs      *lru.Cache[runKey, *run]
+	sessions  *lru.Cache[store.Owner, *memory]
+	callers   *lru.Cache[callerKey, *seen]
+	requests  *lru.Cache[weak.Pointer[model.LLMRequest], struct{}] // that have their sections
+	workflows *lru.Cache[string, struct{}]                         // names of apps in which there is one
+	hanging   [numSources]hanging.Steps[store.Owner]
+	outbox    outbox.Observations[Observation]
+	places    survive.Places
 }
 
 // New returns a Builder. The error joins a [*ConfigError] for every value that is refused.
@@ -56,6 +58,7 @@ func New(cfg Config) (*Builder, error) {
 	b := &Builder{
 		cfg: cfg, sources: cfg.sources(), runs: newCache[runKey, *run](maxRuns), sessions: newCache[store.Owner, *memory](maxSessions),
 		callers: newCache[callerKey, *seen](maxCallers), requests: newCache[weak.Pointer[model.LLMRequest], struct{}](maxRequests),
+		workflows: newCache[string, struct{}](maxApps),
 	}
 	b.places.Tell = func(place string, err error) {
 		b.observe(context.Background(), Observation{Kind: Failed, Err: fmt.Errorf("%s: %w", place, err)})

@@ -42,6 +42,9 @@
 // it cuts or masks a result. They are stored with the conversation, so interfaces that show the history to
 // people show them too.
 //
+// In an app with a workflow of ADK v2, whose input is the text of the user's message, notes are in tool results
+// alone, so an agent has none in its first step.
+//
 // There are none in live runs, where an event is on its way to the model already, and in agents that run as
 // tools, whose sessions no plugin sees.
 //

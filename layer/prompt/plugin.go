@@ -38,7 +38,8 @@ func (b *Builder) Plugin() *plugin.Plugin {
 
 // MessagePlugin returns the plugin that puts the scratchpad and the status behind the user's message, for the
 // first step of a turn. Put it behind the app's own plugins: it must answer ADK with a changed message, and ADK
-// calls none behind it. If a plugin of the app answers before, the message stays as that one has made it.
+// calls none behind it. If a plugin of the app answers before, the message stays as that one has made it. It adds
+// nothing in an app with a workflow of ADK v2, whose input the message is.
 //
 // It returns nil if the builder has neither a scratchpad nor a status.
 func (b *Builder) MessagePlugin() *plugin.Plugin {

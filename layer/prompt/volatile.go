@@ -3,6 +3,7 @@ package prompt
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -27,20 +28,20 @@ const repeatAfter = 20
 // kinds are the notes that the scratchpad and the status become.
 var kinds = [numSources - stable]notes.Kind{notes.Scratchpad, notes.Status}
 
-// notesFor asks the sources of the scratchpad and the status. A text that the end of the conversation shows
-// already is left out.
-func (b *Builder) notesFor(ctx agent.InvocationContext, branch string) (texts [len(kinds)]string) {
+// notesFor asks the sources of the scratchpad and the status, for an event. A text that the end of the conversation
+// shows already is left out.
+func (b *Builder) notesFor(ctx agent.InvocationContext, at *session.Event) (texts [len(kinds)]string) {
 	read := runContext{ctx}
 	who, known := callerIn(read)
 	if !known {
 		return texts
 	}
-	who.branch = branch
+	who.branch = adk.Lane(at)
 	b.fill(read, who, texts[:], stable)
 	if texts == ([len(kinds)]string{}) {
 		return texts
 	}
-	shown := lastNotes(ctx.Session().Events(), branch)
+	shown := lastNotes(ctx.Session().Events(), at)
 	for i, text := range texts {
 		if texts[i] = notes.Shorten(notes.Clean(text)); texts[i] == shown[i] {
 			texts[i] = ""
@@ -49,15 +50,20 @@ func (b *Builder) notesFor(ctx agent.InvocationContext, branch string) (texts [l
 	return texts
 }
 
-// lastNotes returns the newest notes at the end of a conversation, as an agent in a branch sees it.
-func lastNotes(events session.Events, branch string) (texts [len(kinds)]string) {
-	seen := 0
+// lastNotes returns the newest notes at the end of a conversation, as the agent of an event sees it. A node of a
+// workflow need not see more than what it has been given and its own events.
+func lastNotes(events session.Events, at *session.Event) (texts [len(kinds)]string) {
+	seen, branch := 0, adk.Lane(at)
+	node, _ := adk.NodeOf(at)
 	for i := events.Len() - 1; i >= 0 && seen < repeatAfter; i-- {
 		ev := events.At(i)
 		if ev == nil || ev.Content == nil {
 			continue // no request has it, so it does not push anything out of sight
 		}
 		if seen++; !adk.Visible(branch, adk.Lane(ev)) {
+			continue
+		}
+		if of, _ := adk.NodeOf(ev); strings.ContainsAny(node, "/@") && (of != node || ev.InvocationID != at.InvocationID) {
 			continue
 		}
 		missing := false
@@ -89,7 +95,7 @@ func (b *Builder) onEvent(ctx agent.InvocationContext, ev *session.Event) (*sess
 	if target == nil {
 		return nil, nil
 	}
-	texts := b.notesFor(ctx, adk.Lane(ev))
+	texts := b.notesFor(ctx, ev)
 	var response map[string]any // a new one, because the old one may be the tool's own
 	for i, text := range texts {
 		if text == "" {
@@ -118,7 +124,8 @@ func newestResult(c *genai.Content) *genai.FunctionResponse {
 
 // onUserMessage puts notes behind the user's message, and keeps the user's text and answers to calls from
 // looking like one. The message itself is not changed, because the app may use it again. A message that answers function calls gets
-// no part: providers want as many responses as there were calls, and nothing else.
+// no part: providers want as many responses as there were calls, and nothing else. Nor does one that may become the
+// input of a workflow, which reads all its text; ADK reads it from the stored message again when a run goes on.
 func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content) (changed *genai.Content, err error) {
 	// A panic here would reach the caller of Run.
 	defer b.places.Survive("prompt: the notes behind a message")
@@ -149,8 +156,8 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 			}
 		}
 	}
-	if !answers && len(out.Parts) > 0 {
-		for i, text := range b.notesFor(ctx, "") {
+	if !answers && len(out.Parts) > 0 && !b.isInput(ctx) {
+		for i, text := range b.notesFor(ctx, &session.Event{}) {
 			if text != "" {
 				out.Parts, differs = append(out.Parts, genai.NewPartFromText(kinds[i].ForUser(text))), true
 			}
@@ -160,4 +167,14 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 		return nil, nil
 	}
 	return &out, nil
+}
+
+// isInput reports whether the user's message may be the input of a workflow: there is one below the agent that
+// the message is for or, as far as this process has seen, elsewhere in the app, where that agent can hand over to it.
+func (b *Builder) isInput(ctx agent.InvocationContext) bool {
+	app := ctx.Session().AppName()
+	if adk.HasWorkflow(ctx.Agent()) {
+		b.workflows.Add(app, struct{}{})
+	}
+	return b.workflows.Contains(app)
 }
