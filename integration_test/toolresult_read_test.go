@@ -222,7 +222,7 @@ func TestAModelReadsNoResultOfAnotherSession(t *testing.T) {
 		}
 		return compactiontest.Say("Done.")
 	}}
-	if err := pinTurn(t, inner, pinAgent(t, llm, nil), offers); err != nil {
+	if err := pinTurn(t, inner, pinAgent(t, llm, func(cfg *llmagent.Config) { cfg.Instruction = "Read long results with read_result." }), offers); err != nil {
 		t.Fatal(err)
 	}
 	want := "map[error:" + store.ErrUnknownRef.Error() + "]"
