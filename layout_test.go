@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"internal/terms":                       {},
 	"internal/testkit":                     {},
 	"internal/testkit/requests":            {},
-	"internal/testkit/histories":           {"record"},
+	"internal/testkit/histories":           {"record", "internal/adk"},
 	"internal/testkit/storages":            {"persistence"},
 	"replay/conversation":                  {"record", "internal/adk"},
 	"replay":                               {"internal/runnerconfig", "layer/recall", "internal/values", ".", "layer/guard/watchdog", "layer/budget", "layer/toolresult", "layer/toolresult/store", "layer/toolsearch", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},

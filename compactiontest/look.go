@@ -123,7 +123,7 @@ func (p handleCheck) checkHidden() {
 			continue
 		}
 		for _, fact := range histories.FactsIn(summary) {
-			facts[fact] = append(facts[fact], summary.Branch)
+			facts[fact] = append(facts[fact], adk.Lane(summary))
 		}
 	}
 	for i, ev := range p.said {
@@ -132,8 +132,8 @@ func (p handleCheck) checkHidden() {
 			switch {
 			case !summarized && !p.seen.shows(i):
 				p.add("%s hides event %s, and no summary has its fact: the model loses what it said", p.who, ev.ID)
-			case summarized && slices.ContainsFunc(branches, func(b string) bool { return b != ev.Branch }):
-				p.add("%s shows what event %s of branch %q said in a summary of another branch (%q): it leaks to agents that must not see it", p.who, ev.ID, ev.Branch, branches)
+			case summarized && slices.ContainsFunc(branches, func(b string) bool { return b != adk.Lane(ev) }):
+				p.add("%s shows what event %s of branch %q said in a summary of another branch (%q): it leaks to agents that must not see it", p.who, ev.ID, adk.Lane(ev), branches)
 			}
 		}
 	}

@@ -73,6 +73,8 @@ type checker struct {
 	// confirmation.
 	answered map[answer]bool
 	confirms map[string]bool
+	// tasks are the calls that gave tasks to agents.
+	tasks tasks
 	// position and shown are the first index of an event in events and in view.
 	position, shown map[*session.Event]int
 	// named and placed are the events of conversation by ID and by place, calls the positions of the
@@ -90,6 +92,7 @@ func newChecker(events, view []*session.Event) *checker {
 		position: map[*session.Event]int{}, shown: map[*session.Event]int{},
 		named: map[string][]*session.Event{}, placed: map[record.AltKey][]*session.Event{}, calls: map[string][]int{},
 	}
+	c.tasks = tasksIn(events)
 	for i, ev := range events {
 		c.note(i, ev)
 	}
@@ -154,8 +157,8 @@ func (c *checker) checkMembers() {
 			c.problem(Formed, ev, "view[%d] (%s) is shown twice: the model reads it twice", i, ev.ID)
 		case summary && m == nil:
 			c.problem(Formed, ev, "view[%d] (%s) is neither a stored event nor the summary of a readable record", i, ev.ID)
-		case summary && m.Branch != ev.Branch:
-			c.problem(Formed, ev, "summary %s of branch %q is shown in branch %q: it leaks to agents that must not see it", ev.ID, m.Branch, ev.Branch)
+		case summary && m.Branch != laneOf(ev):
+			c.problem(Formed, ev, "summary %s of branch %q is shown in branch %q: it leaks to agents that must not see it", ev.ID, m.Branch, laneOf(ev))
 		case summary && (ev.Content == nil || ev.Content.Role == "" || len(ev.Content.Parts) == 0):
 			c.problem(Formed, ev, "summary %s has no role or no parts: ADK drops it from the prompt, and with it all it stands for", ev.ID)
 		case !summary && !conversation(ev):
@@ -175,7 +178,7 @@ func (c *checker) checkHidden() {
 	for id := range standing {
 		m := c.records[id]
 		for _, ref := range m.Covered {
-			if ev := c.find(ref); ev != nil && record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent) {
+			if ev := c.find(ref); ev != nil && record.Normalize(laneOf(ev)) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent) {
 				covered[ev] = true
 			}
 		}

@@ -37,7 +37,7 @@ func (c *checker) checkLate(call, response *session.Event) {
 }
 
 // callOf returns the event with the call that a response at position i answers: the nearest earlier
-// one of its branch, else of any branch, else any.
+// one of its lane, else of any lane, else any.
 func (c *checker) callOf(i int, id string) *session.Event {
 	var same, other, later *session.Event
 	for _, j := range c.calls[id] {
@@ -45,7 +45,7 @@ func (c *checker) callOf(i int, id string) *session.Event {
 		switch call := c.events[j]; {
 		case j >= i:
 			later = call
-		case call.Branch == c.events[i].Branch:
+		case laneOf(call) == laneOf(c.events[i]):
 			same = call
 		default:
 			other = call

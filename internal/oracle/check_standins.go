@@ -70,7 +70,7 @@ func (c *checker) checkCalls(k, i int) {
 			return
 		}
 		patient := slices.Contains(ev.LongRunningToolIDs, call.ID) || c.confirms[call.ID]
-		if !patient && overtaken(c.events, i) && !slices.Contains(given, call.ID) {
+		if !patient && !c.tasks.give(i, call) && overtaken(c.events, i) && !slices.Contains(given, call.ID) {
 			c.problem(Formed, ev, "call %s of %s was interrupted, and is shown without a response: providers refuse every prompt that holds it", call.ID, ev.ID)
 		}
 	})
@@ -88,7 +88,7 @@ func (c *checker) checkStandIn(k int) {
 		c.problem(Formed, ev, "response %s, which is not stored, does not stand behind a stored call: providers refuse the prompt", ev.ID)
 		return
 	}
-	if ev.Author != call.Author || ev.Branch != call.Branch || ev.InvocationID != call.InvocationID || ev.Content.Role != genai.RoleUser {
+	if ev.Author != call.Author || laneOf(ev) != laneOf(call) || ev.InvocationID != call.InvocationID || ev.Content.Role != genai.RoleUser {
 		c.problem(Formed, ev, "response %s, which is not stored, is of another author, role, branch or invocation than its call %s: ADK does not pair them", ev.ID, call.ID)
 	}
 	calls := CallIDs(call)
@@ -98,7 +98,7 @@ func (c *checker) checkStandIn(k int) {
 			c.problem(Formed, ev, "response %s, which is not stored, answers %s, which %s does not call: providers refuse the prompt", ev.ID, id, call.ID)
 		case c.answered[answer{call, id}]:
 			c.problem(Formed, ev, "response %s, which is not stored, answers %s, which has a stored response: the model does not learn the result", ev.ID, id)
-		case !overtaken(c.events, i):
+		case c.tasks.give(i, lastCall(call, id)) || !overtaken(c.events, i):
 			c.problem(Formed, ev, "response %s, which is not stored, answers %s, which may still return: the model gives up too early", ev.ID, id)
 		}
 	}

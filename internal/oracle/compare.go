@@ -36,7 +36,7 @@ func isShown(got *session.Event, want Shown) bool {
 		author = want.Record.Agent
 	}
 	prose, err := want.Record.Text()
-	return err == nil && got.ID == want.Record.RecordID && got.Branch == want.Record.Branch &&
+	return err == nil && got.ID == want.Record.RecordID && laneOf(got) == want.Record.Branch &&
 		got.Author == author && got.Content != nil && len(got.Content.Parts) == 1 &&
 		strings.Contains(got.Content.Parts[0].Text, prose)
 }
@@ -45,7 +45,7 @@ func isShown(got *session.Event, want Shown) bool {
 func isStandIn(got *session.Event, want Shown) bool {
 	call := want.Event
 	if got.ID != "interrupted-"+call.ID || got.InvocationID != call.InvocationID || got.Author != call.Author ||
-		got.Branch != call.Branch || !got.Timestamp.Equal(call.Timestamp) || got.Content == nil ||
+		laneOf(got) != laneOf(call) || !got.Timestamp.Equal(call.Timestamp) || got.Content == nil ||
 		got.Content.Role != "user" || len(got.Content.Parts) != len(want.StandIns) {
 		return false
 	}
@@ -111,7 +111,7 @@ func Tell(events []*session.Event) string {
 				fmt.Fprintf(&b, ", by %s after %s in %s", m.Agent, nameOf(m.After), m.StartInvocationID)
 			}
 		default:
-			fmt.Fprintf(&b, "%s in %q by %q, calls %q, answers %q", nameOf(record.RefTo(ev)), ev.Branch, ev.Author, CallIDs(h.events[i]), ResponseIDs(h.events[i]))
+			fmt.Fprintf(&b, "%s in %q by %q, calls %q, answers %q", nameOf(record.RefTo(ev)), laneOf(ev), ev.Author, CallIDs(h.events[i]), ResponseIDs(h.events[i]))
 		}
 		b.WriteString("\n")
 	}

@@ -129,7 +129,7 @@ func (h *history) pairUp() {
 }
 
 // callOf returns the position of the call that a response at i answers: the nearest earlier call of
-// its ID in its branch, else the nearest earlier one, else the last one; -1 if there is none.
+// its ID in its lane, else the nearest earlier one, else the last one; -1 if there is none.
 func (h *history) callOf(i int, id string) int {
 	here, earlier, any := -1, -1, -1
 	for j, ev := range h.events {
@@ -137,7 +137,7 @@ func (h *history) callOf(i int, id string) int {
 			continue
 		}
 		if any = j; j < i {
-			if earlier = j; ev.Branch == h.events[i].Branch {
+			if earlier = j; laneOf(ev) == laneOf(h.events[i]) {
 				here = j
 			}
 		}

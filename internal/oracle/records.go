@@ -42,13 +42,13 @@ func (h *history) record(id string) *stored {
 	return nil
 }
 
-// resolve finds what each record covers: events of its branch, and of its agent if it has one.
+// resolve finds what each record covers: events of its lane, and of its agent if it has one.
 func (h *history) resolve() {
 	for _, r := range h.records {
 		for _, ref := range r.Covered {
 			i := h.find(ref)
 			switch {
-			case i >= 0 && record.Normalize(h.events[i].Branch) == r.Branch && (r.After.IsZero() || record.Normalize(h.events[i].Author) == r.Agent):
+			case i >= 0 && record.Normalize(laneOf(h.events[i])) == r.Branch && (r.After.IsZero() || record.Normalize(h.events[i].Author) == r.Agent):
 				r.covers = append(r.covers, i)
 			case ref.ID != "":
 				r.others = append(r.others, "event "+ref.ID)

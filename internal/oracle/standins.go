@@ -4,7 +4,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 
 	"google.golang.org/genai"
 
@@ -28,7 +27,8 @@ var resumes = func() bool {
 
 // standIns returns the stand-ins behind the event at a position: one for each call that has an ID
 // and no response, if a later message of the user in another invocation is visible in the call's
-// branch. Calls by which ADK asks the user for something get none, because no prompt contains them.
+// lane. Calls by which ADK asks the user for something get none, because no prompt contains them, and those that gave
+// tasks to agents get none, because ADK goes on with such a task.
 func (h *history) standIns(i int) (out []StandIn) {
 	if h.events[i] == nil || !overtaken(h.events, i) {
 		return nil
@@ -38,7 +38,7 @@ func (h *history) standIns(i int) (out []StandIn) {
 		if call == nil || call.ID == "" || slices.Contains(asksUser, call.Name) {
 			return
 		}
-		if h.lastOf(i, call.ID) != call || h.answered(i, call.ID) {
+		if lastCall(h.events[i], call.ID) != call || h.tasks.give(i, call) || h.answered(i, call.ID) {
 			return
 		}
 		waits := slices.Contains(h.events[i].LongRunningToolIDs, call.ID) || h.toBeConfirmed(i, call.ID)
@@ -50,17 +50,12 @@ func (h *history) standIns(i int) (out []StandIn) {
 }
 
 // overtaken reports whether the invocation of the event at a position is over: a later message of
-// the user in another invocation is visible in the event's branch.
+// the user in another invocation is visible in the event's lane.
 func overtaken(events []*session.Event, i int) bool {
 	return slices.ContainsFunc(events[i+1:], func(ev *session.Event) bool {
 		return ev != nil && ev.Author == "user" && ev.Content != nil && len(ev.Content.Parts) > 0 &&
-			ev.InvocationID != events[i].InvocationID && sees(events[i].Branch, ev.Branch)
+			ev.InvocationID != events[i].InvocationID && sees(laneOf(events[i]), laneOf(ev))
 	})
-}
-
-// sees reports whether an agent in one branch sees the events of another.
-func sees(reader, branch string) bool {
-	return reader == "" || branch == "" || reader == branch || strings.HasPrefix(reader, branch+".")
 }
 
 // answered reports whether a response belongs to the calls of an ID in the event at a position.
@@ -73,16 +68,6 @@ func (h *history) answered(i int, id string) bool {
 	return false
 }
 
-// lastOf returns the last call of an ID in the event at a position.
-func (h *history) lastOf(i int, id string) (last *genai.FunctionCall) {
-	eachPart(h.events[i], func(part *genai.Part) {
-		if part.FunctionCall != nil && part.FunctionCall.ID == id {
-			last = part.FunctionCall
-		}
-	})
-	return last
-}
-
 // made is one call of a history and its location: place is the number of calls before it in the
 // event.
 type made struct {
@@ -91,7 +76,7 @@ type made struct {
 }
 
 // toBeConfirmed reports whether a request for a confirmation refers to the call. A request refers
-// to the nearest call of its ID before it, preferably of its own branch, else to the last one.
+// to the nearest call of its ID before it, preferably of its own lane, else to the last one.
 func (h *history) toBeConfirmed(i int, id string) bool {
 	var all []made
 	for j := range h.events {
@@ -112,7 +97,7 @@ func (h *history) toBeConfirmed(i int, id string) bool {
 			any = m.event
 			if m.event < j || m.event == j && m.place < place {
 				earlier = m.event
-				if h.events[m.event].Branch == h.events[j].Branch {
+				if laneOf(h.events[m.event]) == laneOf(h.events[j]) {
 					here = m.event
 				}
 			}

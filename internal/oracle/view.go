@@ -25,12 +25,13 @@ type history struct {
 	events  []*session.Event
 	records []*stored
 	hidden  map[int]bool
+	tasks   tasks
 	unit    []int // events of one number belong together; each has its own unless it calls or responds
 }
 
 // View returns the view of a history given in the order of the backend.
 func View(events []*session.Event) []Shown {
-	h := &history{events: events, records: readable(events), hidden: map[int]bool{}}
+	h := &history{events: events, records: readable(events), hidden: map[int]bool{}, tasks: tasksIn(events)}
 	h.resolve()
 	h.settle()
 	h.pairUp()

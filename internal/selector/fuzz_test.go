@@ -114,7 +114,7 @@ func offered(t *testing.T, h selector.Input, p selector.Params, from int) select
 	var first selector.Selection
 	before := slices.Clone(h.Events)
 	why, units := raw(h, p), adk.GroupUnits(h.Events)
-	for _, branch := range []string{"", "p.a", "p.b", "p"} {
+	for _, branch := range []string{"", "p.a", "p.b", "p", adk.JoinLane("", "one"), adk.JoinLane("p.a", "two")} {
 		for k := range doors {
 			door := (from + k) % len(doors)
 			sel := doors[door](h, p, branch)
@@ -148,8 +148,8 @@ func checkWindow(t *testing.T, h selector.Input, p selector.Params, why []string
 		switch {
 		case i <= last:
 			t.Fatalf("event %d: not in view, twice, or out of order", i)
-		case ev.Branch != sel.Branch:
-			t.Fatalf("event %d of branch %q in a window of %q", i, ev.Branch, sel.Branch)
+		case adk.Lane(ev) != sel.Branch:
+			t.Fatalf("event %d of branch %q in a window of %q", i, adk.Lane(ev), sel.Branch)
 		case h.Covered(ev):
 			t.Fatalf("event %d is covered already", i)
 		case why[i] != "":
@@ -159,7 +159,7 @@ func checkWindow(t *testing.T, h selector.Input, p selector.Params, why []string
 		}
 		for _, j := range units.Of(i) {
 			mate := h.Events[j]
-			if mate.Branch == sel.Branch && !h.Covered(mate) && !slices.Contains(sel.Events, mate) {
+			if adk.Lane(mate) == sel.Branch && !h.Covered(mate) && !slices.Contains(sel.Events, mate) {
 				t.Fatalf("event %d goes without event %d of its unit", i, j)
 			}
 		}
@@ -176,7 +176,7 @@ func checkRetained(t *testing.T, h selector.Input, p selector.Params, sel select
 	t.Helper()
 	left := p.Retain
 	for i := len(h.Events) - 1; i >= 0 && left > 0; i-- {
-		if h.Events[i].Branch != sel.Branch {
+		if adk.Lane(h.Events[i]) != sel.Branch {
 			continue
 		}
 		if left--; slices.Contains(sel.Events, h.Events[i]) {

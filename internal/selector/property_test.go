@@ -57,7 +57,7 @@ func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 		p := drawParams(t)
 		tp := tapeOver(h)
 		for range 6 {
-			branch := rapid.SampledFrom([]string{"", "", "p.a", "p.b"}).Draw(t, "in")
+			branch := rapid.SampledFrom([]string{"", "", "p.a", "p.b", adk.JoinLane("", "one")}).Draw(t, "in")
 			before := slices.Clone(h.Events)
 			sel := drawSelection(t, h, p, branch)
 			if !slices.Equal(before, h.Events) {
@@ -88,8 +88,8 @@ func checkSelection(t *rapid.T, h selector.Input, p selector.Params, branch stri
 		}
 		last = i
 		cost += p.Cost(ev)
-		if ev.Branch != branch {
-			t.Fatalf("%s: of branch %q", name, ev.Branch)
+		if adk.Lane(ev) != branch {
+			t.Fatalf("%s: of branch %q", name, adk.Lane(ev))
 		}
 		if h.Covered(ev) {
 			t.Fatalf("%s: covered already", name)
@@ -99,7 +99,7 @@ func checkSelection(t *rapid.T, h selector.Input, p selector.Params, branch stri
 		}
 		for _, j := range units.Of(i) {
 			mate := h.Events[j]
-			if mate.Branch == branch && !h.Covered(mate) && !slices.Contains(sel.Events, mate) {
+			if adk.Lane(mate) == branch && !h.Covered(mate) && !slices.Contains(sel.Events, mate) {
 				t.Fatalf("%s: without event %d of its unit", name, j)
 			}
 		}
@@ -127,7 +127,7 @@ func checkRounds(t *rapid.T, h selector.Input, sel selector.Selection) {
 			if ev.Author != sel.Agent {
 				t.Fatalf("event %d by %q in rounds of %q", i, ev.Author, sel.Agent)
 			}
-		case i > after && ev.Author != sel.Agent && adk.Visible(sel.Branch, ev.Branch) && identified(ev):
+		case i > after && ev.Author != sel.Agent && adk.Visible(sel.Branch, adk.Lane(ev)) && identified(ev):
 			t.Fatalf("event %d by %q lies between the rounds and event %d, which they stand behind", i, ev.Author, after)
 		}
 	}
@@ -152,7 +152,7 @@ func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 				continue
 			}
 			if !unfinished(h, p, units, i) {
-				t.Fatalf("event %d is left for no reason: by %q in %q, branch %q", i, ev.Author, ev.InvocationID, ev.Branch)
+				t.Fatalf("event %d is left for no reason: by %q in %q, branch %q", i, ev.Author, ev.InvocationID, adk.Lane(ev))
 			}
 		}
 	}, enough(&covered))

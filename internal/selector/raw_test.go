@@ -135,7 +135,7 @@ func ownerOf(h selector.Input, i int) string {
 	}
 	at := func(j int) bool {
 		ev := h.Events[j]
-		return ev != nil && ev.Branch == h.Events[i].Branch && speaks[ev.InvocationID]
+		return ev != nil && adk.Lane(ev) == adk.Lane(h.Events[i]) && speaks[ev.InvocationID]
 	}
 	for j := i; j >= 0; j-- {
 		if at(j) {

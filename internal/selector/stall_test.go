@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/selector"
 )
 
@@ -113,8 +114,8 @@ func TestBranchesThatAlternateStallNoTrigger(t *testing.T) {
 				for _, branch := range []string{"", "p.a", "p.b"} {
 					sel := row.next(tp.history(), branch)
 					for _, ev := range sel.Events {
-						if ev.Branch != branch {
-							t.Fatalf("%s of branch %q in a window of %q", ev.ID, ev.Branch, branch)
+						if adk.Lane(ev) != branch {
+							t.Fatalf("%s of branch %q in a window of %q", ev.ID, adk.Lane(ev), branch)
 						}
 					}
 					if !sel.Empty() {

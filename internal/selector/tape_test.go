@@ -124,8 +124,8 @@ func (t *tape) exhaust(tb failer, p selector.Params) {
 func (t *tape) branches() []string {
 	var out []string
 	for _, ev := range t.events {
-		if ev != nil && !slices.Contains(out, ev.Branch) {
-			out = append(out, ev.Branch)
+		if ev != nil && !slices.Contains(out, adk.Lane(ev)) {
+			out = append(out, adk.Lane(ev))
 		}
 	}
 	return out

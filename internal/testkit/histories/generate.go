@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool/toolconfirmation"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -51,6 +52,7 @@ func (g *generator) event() *session.Event {
 		Timestamp:    g.time(),
 		LLMResponse:  model.LLMResponse{Content: &genai.Content{Role: genai.RoleModel}},
 	}
+	adk.SetScope(ev, g.scope())
 	switch g.pick(10) {
 	case 0, 1, 2:
 		ev.Content.Parts = []*genai.Part{{Text: Fact(len(g.events))}}
@@ -97,6 +99,14 @@ func (g *generator) oddity(ev *session.Event) *session.Event {
 		ev.CustomMetadata = map[string]any{"a2a:context_id": "remote"}
 	}
 	return ev
+}
+
+// scope returns an isolation scope, mostly none. No call has it as its ID. Only ADK v2 has scopes.
+func (g *generator) scope() string {
+	if adk.Major == 1 || g.pick(4) > 0 {
+		return ""
+	}
+	return g.one("one", "two")
 }
 
 // invocation returns one of a few IDs that recur throughout the history, or one of many that appear
@@ -162,14 +172,14 @@ func (g *generator) record() *session.Event {
 		RecordID:  fmt.Sprintf("r%d", g.records),
 		Kind:      record.Kind(g.one("summary", "summary", "checkpoint")),
 		CreatedAt: Epoch.Add(time.Duration(g.pick(20)) * time.Second),
-		Branch:    g.one("", "", "", "p.a", "p.b"),
+		Branch:    adk.JoinLane(g.one("", "", "", "p.a", "p.b"), g.scope()),
 	}
 	m.StartTimestamp = Epoch.Add(time.Duration(g.pick(20)) * time.Second)
 	m.EndTimestamp = m.StartTimestamp.Add(time.Duration(g.pick(20)) * time.Second)
 	if len(g.events) > 0 && g.pick(3) > 0 {
 		from := g.pick(len(g.events))
 		for _, ev := range g.events[from:min(len(g.events), from+1+g.pick(12))] {
-			if ev != nil && ev.Branch == m.Branch && g.pick(8) > 0 {
+			if ev != nil && adk.Lane(ev) == m.Branch && g.pick(8) > 0 {
 				m.Covered = append(m.Covered, record.RefTo(ev))
 			}
 		}
@@ -204,7 +214,7 @@ func (g *generator) record() *session.Event {
 	return ev
 }
 
-// values gives a record some values, and a share in what the view shows of them. Every value names its branch.
+// values gives a record some values, and a share in what the view shows of them. Every value names its lane.
 func (g *generator) values(m *record.Metadata) {
 	m.LedgerTokens = []int{0, 12, 25, 600}[g.pick(4)]
 	for i := range g.pick(4) {

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -15,7 +16,7 @@ import (
 func RecordOver(events []*session.Event, id string, covered []string) *session.Event {
 	m := &record.Metadata{RecordID: id, Kind: record.KindSummary, Trigger: record.TriggerManual, CreatedAt: Epoch}
 	var at time.Time
-	newest := map[string]*session.Event{} // by branch
+	newest := map[string]*session.Event{} // by lane
 	var facts []string
 	for _, ev := range events {
 		if ev == nil {
@@ -25,11 +26,11 @@ func RecordOver(events []*session.Event, id string, covered []string) *session.E
 		if record.Is(ev) {
 			continue
 		}
-		newest[ev.Branch] = ev
+		newest[adk.Lane(ev)] = ev
 		if !slices.Contains(covered, ev.ID) {
 			continue
 		}
-		widen(m, ev.Branch, ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
+		widen(m, adk.Lane(ev), ev.Timestamp, ev.InvocationID, ev.Timestamp, ev.InvocationID)
 		m.Covered = append(m.Covered, record.RefTo(ev))
 		m.EventCount++
 		facts = append(facts, FactsIn(ev)...)
@@ -79,11 +80,11 @@ func Amend(ev *session.Event, change func(m *record.Metadata)) *session.Event {
 	return amended
 }
 
-// widen extends m's span to include another one. The first span decides the branch.
-func widen(m *record.Metadata, branch string, start time.Time, startInvocation string, end time.Time, endInvocation string) {
+// widen extends m's span to include another one. The first span decides the lane.
+func widen(m *record.Metadata, lane string, start time.Time, startInvocation string, end time.Time, endInvocation string) {
 	first := len(m.Covered) == 0 && len(m.Absorbed) == 0
 	if first {
-		m.Branch = branch
+		m.Branch = lane
 	}
 	if first || start.Before(m.StartTimestamp) {
 		m.StartTimestamp, m.StartInvocationID = start, startInvocation
@@ -110,8 +111,9 @@ func later(a, b time.Time) time.Time {
 // RecordEvent returns the event that the service would write to store m.
 func RecordEvent(m *record.Metadata, at time.Time) *session.Event {
 	ev := &session.Event{
-		ID: "event-of-" + m.RecordID, InvocationID: "e-" + m.RecordID, Author: "user", Branch: m.Branch, Timestamp: at,
+		ID: "event-of-" + m.RecordID, InvocationID: "e-" + m.RecordID, Author: "user", Timestamp: at,
 	}
+	adk.SetLane(ev, m.Branch)
 	record.Set(ev, m)
 	return ev
 }
