@@ -34,12 +34,12 @@ type Annotator struct {
 	ledger      *Ledger         // of the events before, nil if there is none
 }
 
-// checkpoint is a checkpoint record, or one that absorbed some. It answers the calls of its branch up to
+// checkpoint is a checkpoint record, or one that absorbed some. It answers the calls of its lane up to
 // the end of the turn that it reaches into: a turn has one checkpoint, however often the model asks.
 type checkpoint struct {
-	id, branch string
-	absorbed   bool // only stands in for others
-	through    int64
+	id, lane string
+	absorbed bool // only stands in for others
+	through  int64
 }
 
 // Annotate reads what an [Annotator] needs to know about a session, for its events from a number on.
@@ -204,8 +204,9 @@ func (a *Annotator) answer(e *Entry, call string) string {
 	if a.refused[call] {
 		return Refused
 	}
+	lane := record.Normalize(adk.JoinLane(e.Branch, e.Scope))
 	for _, c := range a.checkpoints {
-		if c.branch == record.Normalize(e.Branch) && c.through >= e.Seq {
+		if c.lane == lane && c.through >= e.Seq {
 			return c.id
 		}
 	}
@@ -214,8 +215,10 @@ func (a *Annotator) answer(e *Entry, call string) string {
 
 // pending counts the calls of an event that ask for a checkpoint which was not written yet.
 func (a *Annotator) pending(row *sessionfile.Row) (n int) {
+	e := Entry{Seq: row.Seq}
+	e.Branch, e.Scope = adk.SplitLane(adk.Lane(row.Event))
 	for _, call := range adk.FunctionCalls(row.Event) {
-		if call.Name == contexttool.MarkTaskDoneName && a.answer(&Entry{Seq: row.Seq, Branch: row.Event.Branch}, call.ID) == Pending {
+		if call.Name == contexttool.MarkTaskDoneName && a.answer(&e, call.ID) == Pending {
 			n++
 		}
 	}

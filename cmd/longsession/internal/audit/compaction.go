@@ -35,6 +35,8 @@ type Compaction struct {
 	Trigger  string `json:"trigger,omitempty"`
 	Level    int    `json:"level"`
 	Branch   string `json:"branch,omitempty"`
+	// Scope is the isolation scope of the events, which only those of ADK v2 have.
+	Scope string `json:"scope,omitempty"`
 	// Agent is set for a summary of tool rounds of a turn that was still running.
 	Agent     string `json:"agent,omitempty"`
 	CreatedAt string `json:"created_at,omitempty"`
@@ -107,7 +109,8 @@ func compactionOf(row *sessionfile.Row) Compaction {
 		c.State, c.Problem = Unreadable, "the event is marked as a record but is not one"
 		return c
 	}
-	c.RecordID, c.Kind, c.Trigger, c.Level, c.Branch, c.Agent = m.RecordID, string(m.Kind), string(m.Trigger), m.Level, m.Branch, m.Agent
+	c.RecordID, c.Kind, c.Trigger, c.Level, c.Agent = m.RecordID, string(m.Kind), string(m.Trigger), m.Level, m.Agent
+	c.Branch, c.Scope = adk.SplitLane(m.Branch)
 	c.CreatedAt, c.Start, c.End = stamp(m.CreatedAt), stamp(m.StartTimestamp), stamp(m.EndTimestamp)
 	c.Covers, c.Absorbs, c.Events = len(m.Covered), len(m.Absorbed), m.EventCount
 	c.OriginalTokens, c.CompactedTokens, c.Ratio = m.OriginalTokens, m.CompactedTokens, m.CompressionRatio

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -58,9 +59,9 @@ func wantCoverageOf(rows []*sessionfile.Row) *wantCoverage {
 //
 // Like persistence, it skips references whose bytes are not UTF-8.
 func (c *wantCoverage) store(row *sessionfile.Row, meta *record.Metadata) {
-	clean := row.Event.Branch == meta.Branch
+	clean := adk.Lane(row.Event) == meta.Branch
 	may := func(ev *session.Event) bool {
-		return ev.Branch == meta.Branch && (!meta.MidTurn() || meta.Agent == "" || ev.Author == meta.Agent)
+		return adk.Lane(ev) == meta.Branch && (!meta.MidTurn() || meta.Agent == "" || ev.Author == meta.Agent)
 	}
 	for _, ref := range meta.Covered {
 		i, found := c.events[ref.ID]
@@ -71,7 +72,7 @@ func (c *wantCoverage) store(row *sessionfile.Row, meta *record.Metadata) {
 	for _, id := range meta.Absorbed {
 		n := 0
 		for _, i := range c.records[id] {
-			if c.mark(i, c.rows[i].Event.Branch == meta.Branch, meta.RecordID) {
+			if c.mark(i, adk.Lane(c.rows[i].Event) == meta.Branch, meta.RecordID) {
 				n++
 			}
 		}

@@ -23,6 +23,8 @@ type Entry struct {
 	InvocationID string `json:"invocation_id,omitempty"`
 	Author       string `json:"author,omitempty"`
 	Branch       string `json:"branch,omitempty"`
+	// Scope is the isolation scope, which only events of ADK v2 have.
+	Scope string `json:"scope,omitempty"`
 	// Text is what was said, Thoughts what the model thought, if that was stored.
 	Text      string     `json:"text,omitempty"`
 	Thoughts  string     `json:"thoughts,omitempty"`
@@ -88,7 +90,8 @@ func EntryOf(row *sessionfile.Row) Entry {
 // take fills in the content of an event. What was spoken in a live run is stored as transcriptions and
 // not as text; take shows both as text.
 func (e *Entry) take(ev *session.Event) {
-	e.ID, e.InvocationID, e.Author, e.Branch = ev.ID, ev.InvocationID, ev.Author, ev.Branch
+	e.ID, e.InvocationID, e.Author = ev.ID, ev.InvocationID, ev.Author
+	e.Branch, e.Scope = adk.SplitLane(adk.Lane(ev))
 	e.Time, e.Tokens = stamp(ev.Timestamp), size(ev)
 	if len(ev.Actions.StateDelta) > 0 {
 		e.State = ev.Actions.StateDelta

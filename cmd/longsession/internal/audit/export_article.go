@@ -27,13 +27,13 @@ type Article struct {
 	Seq          int64
 	Time, Author string
 	// Record is the ID of a compaction record; empty for other events.
-	Record, Branch, CoveredBy string
-	Blocks                    []Block
+	Record, Branch, Scope, CoveredBy string
+	Blocks                           []Block
 }
 
 // ArticleOf returns an entry as documents show it.
 func ArticleOf(e *Entry) *Article {
-	a := &Article{Seq: e.Seq, Time: e.Time, Author: oneLine(e.Author), Branch: oneLine(e.Branch), CoveredBy: oneLine(e.CoveredBy), Blocks: Blocks(e)}
+	a := &Article{Seq: e.Seq, Time: e.Time, Author: oneLine(e.Author), Branch: oneLine(e.Branch), Scope: oneLine(e.Scope), CoveredBy: oneLine(e.CoveredBy), Blocks: Blocks(e)}
 	if e.Record != nil {
 		if a.Record = oneLine(e.Record.RecordID); a.Record == "" {
 			a.Record = "?"
@@ -58,13 +58,13 @@ func articleOf(row *sessionfile.Row, x *redaction) (*Article, error) {
 	for _, fact := range []struct {
 		name string
 		text *string
-	}{{", branch ", &a.Branch}, {", covered by ", &a.CoveredBy}} {
+	}{{", branch ", &a.Branch}, {", scope ", &a.Scope}, {", covered by ", &a.CoveredBy}} {
 		if *fact.text != "" {
 			line = append(line, shown(fact.name), fact.text)
 		}
 	}
 	x.Joined("", line...)
-	if err := x.clean("the heading", a.Author, a.Record, a.Time, a.Branch, a.CoveredBy); err != nil {
+	if err := x.clean("the heading", a.Author, a.Record, a.Time, a.Branch, a.Scope, a.CoveredBy); err != nil {
 		return nil, err
 	}
 	for i := range a.Blocks {

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/oracle"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -68,8 +69,8 @@ func wantLinksOf(rows []*sessionfile.Row) *wantLinks {
 		t.answers(row.Seq, ev, orphans)
 		for _, id := range names(oracle.CallIDs(ev)) {
 			t.touch(row.Seq)
-			t.calls[callRow{id, false, ev.Branch, row.Seq}] = true
-			t.nearest[callAt{id: id, branch: ev.Branch}], t.nearest[callAt{id: id, anywhere: true}] = row.Seq, row.Seq
+			t.calls[callRow{id, false, adk.Lane(ev), row.Seq}] = true
+			t.nearest[callAt{id: id, branch: adk.Lane(ev)}], t.nearest[callAt{id: id, anywhere: true}] = row.Seq, row.Seq
 			t.conflicted = t.conflicted || orphans[id]
 		}
 	}
@@ -90,13 +91,13 @@ func wantLinksOf(rows []*sessionfile.Row) *wantLinks {
 func (t *wantLinks) answers(seq int64, ev *session.Event, orphans map[string]bool) {
 	for _, id := range names(oracle.ResponseIDs(ev)) {
 		t.touch(seq)
-		call := t.nearest[callAt{id: id, branch: ev.Branch}]
+		call := t.nearest[callAt{id: id, branch: adk.Lane(ev)}]
 		if call == 0 {
 			call = t.nearest[callAt{id: id, anywhere: true}]
 		}
 		if call == 0 {
 			orphans[id] = true
-			t.calls[callRow{id, true, ev.Branch, seq}] = true
+			t.calls[callRow{id, true, adk.Lane(ev), seq}] = true
 			continue
 		}
 		a, b := t.root(call), t.root(seq)

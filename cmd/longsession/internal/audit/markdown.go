@@ -44,6 +44,9 @@ func (w *markdown) event(row *sessionfile.Row) error {
 	if a.Branch != "" {
 		facts = append(facts, "branch "+inline(a.Branch))
 	}
+	if a.Scope != "" {
+		facts = append(facts, "scope "+inline(a.Scope))
+	}
 	if a.CoveredBy != "" {
 		facts = append(facts, "covered by "+inline(a.CoveredBy))
 	}

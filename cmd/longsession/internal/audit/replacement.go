@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -97,5 +98,5 @@ func (l *loaded) follow(m *record.Metadata, seen map[string]bool, visit func(*re
 // mayCover reports whether a record may cover an event that it names: one of its own branch and, for a
 // record of tool rounds, of its own agent. A view ignores any other reference.
 func mayCover(m *record.Metadata, ev *session.Event) bool {
-	return record.Normalize(ev.Branch) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
+	return record.Normalize(adk.Lane(ev)) == m.Branch && (!m.MidTurn() || record.Normalize(ev.Author) == m.Agent)
 }

@@ -284,12 +284,13 @@ func (e *examination) seqOf(id string) int64 { return e.seq[e.byID[id]] }
 func (e *examination) checkBound(most int) {
 	count, agents := map[string]int{}, map[string]map[string]bool{}
 	for _, ev := range e.summaries() {
-		count[ev.Branch]++
+		lane := adk.Lane(ev)
+		count[lane]++
 		if m := e.records[ev.ID]; m != nil && m.MidTurn() {
-			if agents[ev.Branch] == nil {
-				agents[ev.Branch] = map[string]bool{}
+			if agents[lane] == nil {
+				agents[lane] = map[string]bool{}
 			}
-			agents[ev.Branch][m.Agent] = true
+			agents[lane][m.Agent] = true
 		}
 	}
 	for _, branch := range slices.Sorted(maps.Keys(count)) {

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/sessionfile"
 	"github.com/adk-go-ext/longsession/record"
@@ -49,7 +50,7 @@ func (e *examination) checkRecords(whole bool) {
 			continue
 		}
 		c := &recordCheck{examination: e, row: row, m: m, index: index, whole: whole, complete: true}
-		if branch := record.Normalize(row.Event.Branch); branch != m.Branch {
+		if branch := record.Normalize(adk.Lane(row.Event)); branch != m.Branch {
 			c.report("is stored in branch %q, but the record is about branch %q", branch, m.Branch)
 		}
 		c.checkCovered()
@@ -105,7 +106,7 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 		c.report("%s event %q by %q in invocation %q at %s, but that event is by %q in invocation %q at %s: the reference was changed or added",
 			relation, ref.ID, ref.Author, ref.InvocationID, stamp(ref.Timestamp), is.Author, is.InvocationID, stamp(ev.Timestamp))
 	}
-	if branch := record.Normalize(ev.Branch); branch != c.m.Branch {
+	if branch := record.Normalize(adk.Lane(ev)); branch != c.m.Branch {
 		c.report("%s event %q of branch %q, but the record is about branch %q", relation, ref.ID, branch, c.m.Branch)
 	}
 	if seq := c.seq[ev]; seq >= c.row.Seq {

@@ -150,6 +150,9 @@ func entryTitle(e *audit.Entry) string {
 	if e.Branch != "" {
 		title += "  branch " + terminal.Printable(e.Branch)
 	}
+	if e.Scope != "" {
+		title += "  scope " + terminal.Printable(e.Scope)
+	}
 	if e.Record != nil {
 		title += "  record " + shortID(e.Record.RecordID)
 	}
@@ -212,6 +215,9 @@ func compactionTitle(c *audit.Compaction) string {
 	title += fmt.Sprintf("  %s, trigger %s, level %d", terminal.Printable(c.Kind), terminal.Printable(c.Trigger), c.Level)
 	if c.Branch != "" {
 		title += ", branch " + terminal.Printable(c.Branch)
+	}
+	if c.Scope != "" {
+		title += ", scope " + terminal.Printable(c.Scope)
 	}
 	if c.Agent != "" {
 		title += ", tool rounds of " + terminal.Printable(c.Agent)

@@ -79,6 +79,9 @@ func (o *output) event(f audit.Found) {
 	if f.Branch != "" {
 		title += "  branch " + terminal.Printable(f.Branch)
 	}
+	if f.Scope != "" {
+		title += "  scope " + terminal.Printable(f.Scope)
+	}
 	title = o.screen.Hang(title)
 	if f.Score > 0 {
 		title = o.screen.Strong(title)
