@@ -191,14 +191,16 @@ func without(v reflect.Value) reflect.Value {
 }
 
 // restore sets the lost values in target, a pointer to a struct of the type that they were
-// collected from.
+// collected from. It skips those of fields that only another version of ADK or of genai has, as the JSON of
+// such fields is skipped.
 func (e exactly) restore(target any) error {
 	for path, text := range e {
-		v := reflect.ValueOf(target)
-		for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-			if v = below(v, step); !v.IsValid() || !v.CanSet() {
-				return fmt.Errorf("the event has no field %s", path)
-			}
+		v, known := find(reflect.ValueOf(target), path)
+		if !known {
+			continue
+		}
+		if !v.IsValid() || !v.CanSet() {
+			return fmt.Errorf("the event has no field %s", path)
 		}
 		if _, ok := plain[v.Type()]; !ok {
 			if err := json.Unmarshal(text, v.Addr().Interface()); err != nil {
@@ -213,6 +215,22 @@ func (e exactly) restore(target any) error {
 		v.Set(kept.Elem().Convert(v.Type()))
 	}
 	return nil
+}
+
+// find returns what a path leads to, or the zero Value if there is nothing. It is not known if a struct on the way has no
+// field of that name.
+func find(v reflect.Value, path string) (found reflect.Value, known bool) {
+	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if t := structBehind(v.Type()); t != nil {
+			if _, known := t.FieldByName(step); !known {
+				return reflect.Value{}, false
+			}
+		}
+		if v = below(v, step); !v.IsValid() {
+			return reflect.Value{}, true
+		}
+	}
+	return v, true
 }
 
 // below returns a field or an element of v, or the zero Value if there is none.
