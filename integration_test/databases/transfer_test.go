@@ -2,8 +2,10 @@ package databases_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/transfer"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -209,6 +212,14 @@ func everyField() []*session.Event {
 	failed := &session.Event{ID: "e3", InvocationID: "i2", Author: "assistant", Timestamp: at}
 	failed.ErrorCode, failed.ErrorMessage, failed.Interrupted, failed.TurnComplete = "500", "no\nanswer", true, true
 	failed.CustomMetadata = map[string]any{"a2a:x": "y", "n": 12345678901234567}
+	adk.SetScope(answer, "c1")
+	for _, c := range adk.FurtherColumns { // those of ADK v2
+		text := map[string]string{"Routes": `["yes", "no"]`, "Output": `{"answer": "<42>", "n": 1e21}`, "NodeInfo": `{"path": "flow/ask@1", "outputFor": ["flow"]}`,
+			"RequestedInput": `{"interruptId": "i", "message": "Really?", "payload": {"n": 0.5}}`}[c.Name]
+		if err := json.Unmarshal([]byte(text), c.Of(failed).Addr().Interface()); err != nil {
+			panic(fmt.Sprint(c.Name, ": ", err))
+		}
+	}
 	return []*session.Event{call, answer, failed}
 }
 
@@ -251,6 +262,39 @@ func TestCopiedRowsAreThoseOfADK(t *testing.T) {
 	}
 	if got, want := s.rowsOf(t, "copied"), s.rowsOf(t, "appended"); !slices.Equal(got, want) || len(got) != 3 {
 		t.Errorf("copied\n%s\nappended\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	// They come back to a file, with all digits of their numbers.
+	if adk.Major > 1 {
+		s.exec(t, `UPDATE events SET output_json = '{"n": 12345678901234567890}' WHERE session_id = 'copied' AND output_json IS NOT NULL`)
+	}
+	back := filepath.Join(t.TempDir(), "back.db")
+	fresh, err := transfer.CreateFile(back, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyAll(t, database, fresh, transfer.Options{})
+	if err := fresh.Close(); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := opened(t, back).Get(t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: "appended"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range everyField() {
+		for got := range resp.Session.Events().All() {
+			if got.ID != want.ID {
+				continue
+			}
+			if adk.ScopeOf(got) != adk.ScopeOf(want) {
+				t.Errorf("event %s came back with the scope %q", got.ID, adk.ScopeOf(got))
+			}
+			for _, c := range adk.FurtherColumns {
+				if got, want := c.Of(got).Interface(), c.Of(want).Interface(); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s came back as %+v, want %+v", c.Name, got, want)
+				}
+			}
+		}
 	}
 }
 

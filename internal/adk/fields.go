@@ -23,6 +23,24 @@ var FurtherFields = append(append(
 	fieldsBesides(reflect.TypeFor[session.EventActions](), "Actions.", "StateDelta", "ArtifactDelta", "RequestedToolConfirmations", "SkipSummarization",
 		"TransferToAgent", "Escalate")...)
 
+// FurtherColumns are those of them that ADK's own tables have a column for, which has JSON.
+var FurtherColumns = columnsOf(FurtherFields, map[string]string{"Routes": "routes_json", "Output": "output_json", "NodeInfo": "node_info_json", "RequestedInput": "requested_input_json"})
+
+// Column is a field with its column.
+type Column struct {
+	Field
+	Column string
+}
+
+func columnsOf(fields []Field, names map[string]string) (found []Column) {
+	for _, f := range fields {
+		if name := names[f.Name]; name != "" {
+			found = append(found, Column{f, name})
+		}
+	}
+	return found
+}
+
 // Field is a field of an event.
 type Field struct {
 	Name  string

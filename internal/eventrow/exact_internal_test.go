@@ -35,16 +35,16 @@ func TestFieldsOfAnotherVersionAreSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"/LLMResponse/Content/Parts/0/FunctionCall/Args":  "",
-		"/Later":                                          "",
-		"/LaterInfo/OutputFor":                            "",
-		"/Actions/Later":                                  "",
+		"/LLMResponse/Content/Parts/0/FunctionCall/Args": "",
+		"/Later":               "",
+		"/LaterInfo/OutputFor": "",
+		"/Actions/Later":       "",
 		"/LLMResponse/Content/Parts/0/FunctionCall/Later": "",
 		"/LLMResponse/Content/Parts/1/Later":              "has no field",
 		"/LLMResponse/Content/Parts/x":                    "has no field",
 		"/LLMResponse/UsageMetadata/Later":                "",
 		"/LLMResponse/GroundingMetadata/GroundingChunks":  "has no field",
-		"/ID/Later":                                       "has no field",
+		"/ID/Later": "has no field",
 	} {
 		x, err := json.Marshal(extra{Exact: exactly{path: json.RawMessage(`{}`)}})
 		if err != nil {

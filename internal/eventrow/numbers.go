@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -41,7 +43,51 @@ func WithDigits(ev *session.Event, r *Stored) error {
 		ev.Actions.RequestedToolConfirmations[id] = asked
 	}
 	replace(ev.CustomMetadata, custom)
+	return furtherDigits(ev, r)
+}
+
+// furtherDigits replaces the numbers in the fields that only some versions of ADK have, where their types leave the form
+// of a value open: an output, and what is shown beside a question to the user.
+func furtherDigits(ev *session.Event, r *Stored) error {
+	if len(adk.FurtherFields) == 0 || !bytes.Contains(r.extra, []byte(`"further"`)) {
+		return nil
+	}
+	var x extra
+	d := exactDecoder{}
+	d.json("extra", r.extra, &x)
+	for _, f := range adk.FurtherFields {
+		if text := x.Further[f.Name]; text != nil {
+			exact := reflect.New(f.Of(ev).Type())
+			d.json("extra, "+f.Name, text, exact.Interface())
+			if d.err == nil {
+				copyDigits(f.Of(ev), exact.Elem())
+			}
+		}
+	}
+	if d.err != nil {
+		return fmt.Errorf("event %q: %w", r.ID, d.err)
+	}
 	return nil
+}
+
+// copyDigits copies a value of any type, or those directly in a struct.
+func copyDigits(into, from reflect.Value) {
+	switch from.Kind() {
+	case reflect.Pointer:
+		if !from.IsNil() && !into.IsNil() {
+			copyDigits(into.Elem(), from.Elem())
+		}
+	case reflect.Struct:
+		for i := range from.NumField() {
+			if f := from.Type().Field(i); f.IsExported() && f.Type.Kind() == reflect.Interface {
+				copyDigits(into.Field(i), from.Field(i))
+			}
+		}
+	case reflect.Interface:
+		if !from.IsNil() && from.NumMethod() == 0 {
+			into.Set(reflect.ValueOf(shortest(from.Interface())))
+		}
+	}
 }
 
 // setDigits replaces the numbers of a part.

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"google.golang.org/adk/model"
@@ -13,18 +12,12 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
-// furtherColumns are the columns of [adk.FurtherFields], which have JSON.
-var furtherColumns = map[string]string{"Routes": "routes_json", "Output": "output_json", "NodeInfo": "node_info_json", "RequestedInput": "requested_input_json"}
-
-// furtherFields are the fields of this major's events that have such a column.
-var furtherFields = slices.DeleteFunc(slices.Clone(adk.FurtherFields), func(f adk.Field) bool { return furtherColumns[f.Name] == "" })
-
 // eventColumns are the columns of ADK's table events, under the alias e and in the order of [storedEvent.fields]. The three
 // that name the session are left out.
 var eventColumns = func() string {
 	all := columnsOfAll + ", " + scope("e.")
-	for _, f := range furtherFields {
-		all += ", e." + furtherColumns[f.Name]
+	for _, c := range adk.FurtherColumns {
+		all += ", e." + c.Column
 	}
 	return all
 }()
@@ -55,7 +48,7 @@ type storedEvent struct {
 	errorCode, errorMessage    sql.NullString
 	interrupted                sql.NullBool
 	scope                      string
-	further                    [][]byte // in the order of furtherFields
+	further                    [][]byte // in the order of adk.FurtherColumns
 }
 
 // fields are the destinations of a scan of eventColumns.
@@ -65,7 +58,7 @@ func (r *storedEvent) fields() []any {
 		&r.content, &r.grounding, &r.custom, &r.usage, &r.citation,
 		&r.partial, &r.turnComplete, &r.errorCode, &r.errorMessage, &r.interrupted, &r.scope,
 	}
-	r.further = make([][]byte, len(furtherFields))
+	r.further = make([][]byte, len(adk.FurtherColumns))
 	for i := range r.further {
 		fields = append(fields, &r.further[i])
 	}
@@ -96,8 +89,8 @@ func (r *storedEvent) event() (*session.Event, error) {
 		{"usage_metadata", r.usage, &ev.UsageMetadata},
 		{"citation_metadata", r.citation, &ev.CitationMetadata},
 	}
-	for i, f := range furtherFields {
-		columns = append(columns, column{furtherColumns[f.Name], r.further[i], f.Of(ev).Addr().Interface()})
+	for i, c := range adk.FurtherColumns {
+		columns = append(columns, column{c.Column, r.further[i], c.Of(ev).Addr().Interface()})
 	}
 	for _, column := range columns {
 		if len(column.data) == 0 {

@@ -202,7 +202,7 @@ func (s *seen) views() []string {
 		if err != nil {
 			text = []byte(err.Error())
 		}
-		shown = append(shown, ev.ID+" "+ev.Author+" "+ev.Branch+" "+string(text))
+		shown = append(shown, ev.ID+" "+ev.Author+" "+adk.Lane(ev)+" "+string(text))
 	}
 	return shown
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // tables creates the tables of ADK's database service, as its AutoMigrate does.
@@ -27,16 +29,41 @@ import (
 //go:embed tables.sql
 var tables string
 
+// tested is the version of ADK whose tables these are.
+var tested = map[int]string{1: "v1.7.0", 2: "v2.2.0"}[adk.Major]
+
 // ErrNoTables marks a database without the tables of ADK's database service.
 var ErrNoTables = errors.New("the database has no tables of ADK's session service")
 
 // ErrReadOnlyDatabase marks a database that cannot be written to: a replica, or a role or transaction that may only read.
 var ErrReadOnlyDatabase = errors.New("the database can only be read")
 
+// furtherTypes are the types of the columns that only the table events of ADK v2 has, by their names.
+var furtherTypes = func() (types []columnType) {
+	if adk.Major == 1 {
+		return nil
+	}
+	for _, c := range adk.FurtherColumns {
+		types = append(types, columnType{c.Column, "jsonb"})
+	}
+	return append(types, columnType{"isolation_scope", "text"})
+}()
+
+type columnType struct{ name, of string }
+
+// madeTables is the SQL that creates the tables of this major of ADK.
+func madeTables() string {
+	all := tables
+	for _, c := range furtherTypes {
+		all = strings.Replace(all, "\tbranch text,\n", "\tbranch text,\n\t"+c.name+" "+c.of+",\n", 1)
+	}
+	return all
+}
+
 // columns are the columns of ADK's tables that a copy reads and writes.
 var columns = map[string][]string{
 	"sessions":    {"app_name", "user_id", "id", "state", "create_time", "update_time"},
-	"events":      eventColumns,
+	"events":      allEventColumns,
 	"app_states":  {"app_name", "state", "update_time"},
 	"user_states": {"app_name", "user_id", "state", "update_time"},
 }
@@ -46,6 +73,15 @@ var eventColumns = []string{
 	"actions", "long_running_tool_ids_json", "content", "grounding_metadata", "custom_metadata", "usage_metadata", "citation_metadata",
 	"partial", "turn_complete", "interrupted",
 }
+
+// allEventColumns are eventColumns and those of furtherTypes, in their order.
+var allEventColumns = func() []string {
+	all := slices.Clone(eventColumns)
+	for _, c := range furtherTypes {
+		all = append(all, c.name)
+	}
+	return all
+}()
 
 // columnTypes are the types of eventColumns. Each parameter is cast to its own, so that no statement has to be prepared:
 // a pooler such as PgBouncer may give each transaction another connection.
@@ -109,12 +145,12 @@ func (d *database) check(ctx context.Context, write, create bool) error {
 	case err != nil:
 		return err
 	case all && write && create:
-		_, err := d.db.ExecContext(ctx, tables)
+		_, err := d.db.ExecContext(ctx, madeTables())
 		return err
 	case all:
 		return fmt.Errorf("%w: create them once with its AutoMigrate, or with longsession export --create-tables", ErrNoTables)
 	case len(missing) > 0:
-		return fmt.Errorf("the tables are not those of ADK Go v1.7.0: there is no %s", strings.Join(missing, ", "))
+		return fmt.Errorf("the tables are not those of ADK Go %s: there is no %s", tested, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -272,7 +308,7 @@ func headerOf(ctx context.Context, tx *sql.Tx, name Name) (*header, error) {
 // order in which they were stored, with records behind the others. It counts those with fields that are unknown.
 func (d *database) events(ctx context.Context, tx *sql.Tx, name Name, unknown *int) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
-		rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(eventColumns, ", ")+` FROM events
+		rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(allEventColumns, ", ")+` FROM events
 			WHERE app_name = $1::text AND user_id = $2::text AND session_id = $3::text ORDER BY "timestamp", ctid`, name.App, name.User, name.ID)
 		if err != nil {
 			yield(nil, err)
@@ -327,13 +363,21 @@ func scanRow(rows *sql.Rows) (*row, error) {
 	var invocation, author, branch, code, message sql.NullString
 	var at sql.NullTime
 	var partial, complete, interrupted sql.NullBool
-	err := rows.Scan(&r.id, &app, &user, &id, &invocation, &author, &branch, &code, &message, &at,
-		&r.actions, &r.longRunning, &r.content, &r.grounding, &r.custom, &r.usage, &r.cited, &partial, &complete, &interrupted)
-	if err != nil {
+	into := []any{&r.id, &app, &user, &id, &invocation, &author, &branch, &code, &message, &at,
+		&r.actions, &r.longRunning, &r.content, &r.grounding, &r.custom, &r.usage, &r.cited, &partial, &complete, &interrupted}
+	var scope sql.NullString
+	if furtherTypes != nil {
+		r.further = make([][]byte, len(adk.FurtherColumns))
+		for i := range r.further {
+			into = append(into, &r.further[i])
+		}
+		into = append(into, &scope)
+	}
+	if err := rows.Scan(into...); err != nil {
 		return nil, err
 	}
 	r.invocation, r.author, r.branch, r.errorCode, r.errorMessage = invocation.String, author.String, branch.String, code.String, message.String
-	r.time = at.Time.UTC()
+	r.scope, r.time = scope.String, at.Time.UTC()
 	r.partial, r.turnComplete, r.interrupted = partial.Bool, complete.Bool, interrupted.Bool
 	r.record = len(r.content) == 0 && isRecord(r.custom)
 	return r, nil
@@ -362,15 +406,25 @@ func (d *database) append(ctx context.Context, of *header, rows []*row) error {
 		values := []any{r.id, of.App, of.User, of.ID, r.invocation, r.author, text(r.branch), text(r.errorCode), text(r.errorMessage), r.time,
 			r.actions, json(r.longRunning), json(r.content), json(r.grounding), json(r.custom), json(r.usage), json(r.cited),
 			r.partial, r.turnComplete, r.interrupted}
+		types := columnTypes
+		if furtherTypes != nil {
+			for _, column := range r.further {
+				values = append(values, json(column))
+			}
+			values = append(values, text(r.scope))
+			for _, c := range furtherTypes {
+				types = append(slices.Clip(types), c.of)
+			}
+		}
 		row := make([]string, len(values))
 		for i := range values {
-			row[i] = "$" + strconv.Itoa(len(args)+i+1) + "::" + columnTypes[i]
+			row[i] = "$" + strconv.Itoa(len(args)+i+1) + "::" + types[i]
 		}
 		places = append(places, "("+strings.Join(row, ", ")+")")
 		args = append(args, values...)
 	}
 	return d.explain("append to", of.Name, d.writing(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO events ("+strings.Join(eventColumns, ", ")+") VALUES "+strings.Join(places, ", "), args...); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO events ("+strings.Join(allEventColumns, ", ")+") VALUES "+strings.Join(places, ", "), args...); err != nil {
 			return err
 		}
 		// An app that already uses the session must notice the copy as it notices any other append.
@@ -424,6 +478,9 @@ func merge(ctx context.Context, tx *sql.Tx, table, key string, state map[string]
 	return err
 }
 
+// noColumn follows the name of what the tables cannot keep.
+const noColumn = ", for which ADK's tables have no column"
+
 func (d *database) losses(of *session.Event, in Losses) {
 	if of.Timestamp.Nanosecond()%1000 != 0 {
 		in.count(lostTime, 1)
@@ -437,7 +494,14 @@ func (d *database) losses(of *session.Event, in Losses) {
 		{"log probabilities", of.LogprobsResult != nil}, {"session resumption handles", of.SessionResumptionHandle != ""},
 	} {
 		if field.set {
-			in.count(field.name+", for which ADK's tables have no column", 1)
+			in.count(field.name+noColumn, 1)
+		}
+	}
+	for _, f := range adk.FurtherFields {
+		// The column actions has all of theirs.
+		has := strings.HasPrefix(f.Name, "Actions.") || slices.ContainsFunc(adk.FurtherColumns, func(c adk.Column) bool { return c.Name == f.Name })
+		if !has && !f.Of(of).IsZero() {
+			in.count("values of the field "+f.Name+noColumn, 1)
 		}
 	}
 }

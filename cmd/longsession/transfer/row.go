@@ -25,6 +25,8 @@ type row struct {
 	time                                                           time.Time
 	actions, longRunning, content, grounding, custom, usage, cited []byte
 	partial, turnComplete, interrupted                             bool
+	scope                                                          string   // "" on ADK v1
+	further                                                        [][]byte // in the order of adk.FurtherColumns
 
 	record bool // it is a compaction record
 	// unknown is set by event if a column has a field that this version of ADK does not know.
@@ -33,12 +35,20 @@ type row struct {
 
 // columns returns the JSON columns.
 func (r *row) columns() []*[]byte {
-	return []*[]byte{&r.actions, &r.longRunning, &r.content, &r.grounding, &r.custom, &r.usage, &r.cited}
+	columns := []*[]byte{&r.actions, &r.longRunning, &r.content, &r.grounding, &r.custom, &r.usage, &r.cited}
+	for i := range r.further {
+		columns = append(columns, &r.further[i])
+	}
+	return columns
 }
 
 // texts returns the columns of text.
 func (r *row) texts() []*string {
-	return []*string{&r.id, &r.invocation, &r.author, &r.branch, &r.errorCode, &r.errorMessage}
+	texts := []*string{&r.id, &r.invocation, &r.author, &r.branch, &r.errorCode, &r.errorMessage}
+	if adk.Major > 1 {
+		texts = append(texts, &r.scope)
+	}
+	return texts
 }
 
 // rowOf returns the row that ADK would store for an event.
@@ -46,13 +56,14 @@ func rowOf(ev *session.Event) (*row, error) {
 	r := &row{
 		id: ev.ID, invocation: ev.InvocationID, author: ev.Author, branch: ev.Branch, errorCode: ev.ErrorCode, errorMessage: ev.ErrorMessage,
 		time: ev.Timestamp.UTC().Truncate(time.Microsecond), partial: ev.Partial, turnComplete: ev.TurnComplete, interrupted: ev.Interrupted,
-		record: record.Is(ev),
+		record: record.Is(ev), scope: adk.ScopeOf(ev), further: make([][]byte, len(adk.FurtherColumns)),
 	}
-	for _, column := range []struct {
+	type column struct {
 		to    *[]byte
 		value any
 		null  bool
-	}{
+	}
+	columns := []column{
 		{&r.actions, ev.Actions, false},
 		{&r.longRunning, ev.LongRunningToolIDs, len(ev.LongRunningToolIDs) == 0},
 		{&r.content, ev.Content, ev.Content == nil},
@@ -60,7 +71,12 @@ func rowOf(ev *session.Event) (*row, error) {
 		{&r.custom, ev.CustomMetadata, len(ev.CustomMetadata) == 0},
 		{&r.usage, ev.UsageMetadata, ev.UsageMetadata == nil},
 		{&r.cited, ev.CitationMetadata, ev.CitationMetadata == nil},
-	} {
+	}
+	for i, c := range adk.FurtherColumns {
+		v := c.Of(ev)
+		columns = append(columns, column{&r.further[i], v.Interface(), v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0})
+	}
+	for _, column := range columns {
 		if column.null {
 			continue
 		}
@@ -78,11 +94,13 @@ func (r *row) event() (*session.Event, error) {
 	ev := &session.Event{ID: r.id, InvocationID: r.invocation, Author: r.author, Branch: r.branch, Timestamp: r.time}
 	ev.ErrorCode, ev.ErrorMessage = r.errorCode, r.errorMessage
 	ev.Partial, ev.TurnComplete, ev.Interrupted = r.partial, r.turnComplete, r.interrupted
-	for _, column := range []struct {
+	adk.SetScope(ev, r.scope)
+	type column struct {
 		name string
 		text []byte
 		to   any
-	}{
+	}
+	columns := []column{
 		{"actions", r.actions, &ev.Actions},
 		{"long_running_tool_ids_json", r.longRunning, &ev.LongRunningToolIDs},
 		{"content", r.content, &ev.Content},
@@ -90,7 +108,11 @@ func (r *row) event() (*session.Event, error) {
 		{"custom_metadata", r.custom, &ev.CustomMetadata},
 		{"usage_metadata", r.usage, &ev.UsageMetadata},
 		{"citation_metadata", r.cited, &ev.CitationMetadata},
-	} {
+	}
+	for i, text := range r.further {
+		columns = append(columns, column{adk.FurtherColumns[i].Column, text, adk.FurtherColumns[i].Of(ev).Addr().Interface()})
+	}
+	for _, column := range columns {
 		if len(column.text) == 0 {
 			continue
 		}
@@ -149,6 +171,7 @@ func (r *row) digest() (digest, error) {
 func skeleton(ev *session.Event, same func(string) string) *session.Event {
 	const text = 16
 	bare := &session.Event{ID: ev.ID, InvocationID: same(ev.InvocationID), Author: same(ev.Author), Branch: same(ev.Branch), Timestamp: ev.Timestamp, LongRunningToolIDs: ev.LongRunningToolIDs}
+	adk.SetScope(bare, same(adk.ScopeOf(ev)))
 	bare.CustomMetadata = packed(ev.CustomMetadata)
 	bare.Actions.RequestedToolConfirmations, bare.Actions.TransferToAgent = ev.Actions.RequestedToolConfirmations, ev.Actions.TransferToAgent
 	bare.Actions.SkipSummarization = ev.Actions.SkipSummarization
