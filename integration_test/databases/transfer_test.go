@@ -315,3 +315,28 @@ func (s *store) rowsOf(t *testing.T, id string) (rows []string) {
 	}
 	return rows
 }
+
+// The tables that export --create-tables makes have the columns of those that ADK makes.
+func TestCreatedTablesAreThoseOfADK(t *testing.T) {
+	s := newStore(t, &postgreSQL)
+	s.exec(t, "CREATE SCHEMA made")
+	created, err := transfer.OpenDatabase(t.Context(), s.dsn()+" search_path=made", true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := created.Close(); err != nil {
+		t.Fatal(err)
+	}
+	columns := func(schema string) (text string) {
+		t.Helper()
+		const query = `SELECT string_agg(concat_ws(' ', table_name, column_name, data_type, datetime_precision, is_nullable), E'\n' ORDER BY table_name, column_name)
+			FROM information_schema.columns WHERE table_schema = $1`
+		if err := s.pool(t).QueryRowContext(t.Context(), query, schema).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if got, want := columns("made"), columns("public"); got != want {
+		t.Errorf("made\n%s\nwant\n%s", got, want)
+	}
+}
