@@ -61,7 +61,7 @@ func turnWith(t *testing.T, root agent.Agent, mem memory.Service) (events []*ses
 // agentOf makes an agent with tools.
 func agentOf(t *testing.T, name string, llm model.LLM, tools ...tool.Tool) agent.Agent {
 	t.Helper()
-	made, err := llmagent.New(llmagent.Config{Name: name, Description: "Plays " + name + ".", Model: llm, Tools: tools})
+	made, err := llmagent.New(llmagent.Config{Name: name, Description: "Plays " + name + ".", Instruction: "Search earlier messages with recall.", Model: llm, Tools: tools})
 	if err != nil {
 		t.Fatal(err)
 	}

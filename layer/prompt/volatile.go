@@ -10,6 +10,8 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/session"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
 )
@@ -156,7 +158,7 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 			}
 		}
 	}
-	if !answers && len(out.Parts) > 0 && !b.isInput(ctx) {
+	if !answers && len(out.Parts) > 0 && !isInput(ctx, b.workflows) {
 		for i, text := range b.notesFor(ctx, &session.Event{}) {
 			if text != "" {
 				out.Parts, differs = append(out.Parts, genai.NewPartFromText(kinds[i].ForUser(text))), true
@@ -171,10 +173,11 @@ func (b *Builder) onUserMessage(ctx agent.InvocationContext, msg *genai.Content)
 
 // isInput reports whether the user's message may be the input of a workflow: there is one below the agent that
 // the message is for or, as far as this process has seen, elsewhere in the app, where that agent can hand over to it.
-func (b *Builder) isInput(ctx agent.InvocationContext) bool {
+// seen are the apps with a workflow, and takes in this one.
+func isInput(ctx agent.InvocationContext, seen *lru.Cache[string, struct{}]) bool {
 	app := ctx.Session().AppName()
 	if adk.HasWorkflow(ctx.Agent()) {
-		b.workflows.Add(app, struct{}{})
+		seen.Add(app, struct{}{})
 	}
-	return b.workflows.Contains(app)
+	return seen.Contains(app)
 }
