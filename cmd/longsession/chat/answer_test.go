@@ -69,7 +69,7 @@ func TestAgentsThatStreamAtOnceAreNotMixed(t *testing.T) {
 		yield(compactiontest.Say("1 2 3"), nil)
 		close(spoken)
 	})
-	stack, err := longsession.New(session.InMemoryService(), longsession.Config{Model: first, Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}}})
+	stack, err := longsession.New(session.InMemoryService(), longsession.Config{Model: first, Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, InvocationThreshold: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func piped(t *testing.T, llm model.LLM, in string, tools ...tool.Tool) (cfg chat
 	t.Helper()
 	compactions := &chat.Compactions{}
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
-		Model: llm, Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, Observer: compactions.Observe, Synchronous: true},
+		Model: llm, Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, Observer: compactions.Observe, Synchronous: true, InvocationThreshold: 5},
 	})
 	if err != nil {
 		t.Fatal(err)

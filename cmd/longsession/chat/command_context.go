@@ -193,7 +193,7 @@ func economyText(s compaction.Status) string {
 		next = " The next pays now."
 	}
 	if !e.Priced {
-		return fmt.Sprintf("By price, at the usual ratios: none is known for the model %q.%s\n", e.Model, next)
+		return fmt.Sprintf("By price, at the usual ratios, because no price of the model %q is known.%s\n", e.Model, next)
 	}
 	return fmt.Sprintf("By price: compactions have cost %s and saved %s.%s\n", price(e.Spent), price(e.Saved), next)
 }

@@ -52,7 +52,7 @@ func TestCommandsWithoutAGuard(t *testing.T) {
 	var out, errs bytes.Buffer
 	cfg := config(t, "", &out, &errs)
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
-		Model: echo(), Compaction: compaction.Config{Synchronous: true}, Disable: []longsession.Layer{longsession.LayerGuard},
+		Model: echo(), Compaction: compaction.Config{Synchronous: true, InvocationThreshold: 5}, Disable: []longsession.Layer{longsession.LayerGuard},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestNoCheckpointTakesItAllAway(t *testing.T) {
 	var out, errs bytes.Buffer
 	cfg := config(t, "", &out, &errs)
 	stack, err := longsession.New(session.InMemoryService(), longsession.Config{
-		Model: echo(), Compaction: compaction.Config{Synchronous: true}, ContextTools: contexttool.Config{Enabled: true},
+		Model: echo(), Compaction: compaction.Config{Synchronous: true, InvocationThreshold: 5}, ContextTools: contexttool.Config{Enabled: true},
 	})
 	if err != nil {
 		t.Fatal(err)

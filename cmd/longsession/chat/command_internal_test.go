@@ -176,12 +176,12 @@ func economy(priced bool, callsLeft int) compaction.EconomyStatus {
 func TestTheArithmeticIsSaidInALine(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]compaction.Status{
-		"By price: no prices are known for the model \"a-model\", so turns and tokens decide.\n":              {Economy: economy(false, -1)},
-		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays in about 7 calls.\n":        {Economy: economy(true, 7)},
-		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays in about 1 call.\n":         {Economy: economy(true, 1)},
-		"By price: compactions have cost $0.0123 and saved $1.5000. When the next pays cannot be told yet.\n": {Economy: economy(true, -1)},
-		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays now.\n":                     {Due: true, Economy: economy(true, 0)},
-		"By price: compactions have cost $0.0123 and saved $1.5000.\n":                                        {Economy: economy(true, 0)},
+		"By price, at the usual ratios, because no price of the model \"a-model\" is known. The next pays in about 7 calls.\n": {Economy: economy(false, 7)},
+		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays in about 7 calls.\n":                         {Economy: economy(true, 7)},
+		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays in about 1 call.\n":                          {Economy: economy(true, 1)},
+		"By price: compactions have cost $0.0123 and saved $1.5000. When the next pays cannot be told yet.\n":                  {Economy: economy(true, -1)},
+		"By price: compactions have cost $0.0123 and saved $1.5000. The next pays now.\n":                                      {Due: true, Economy: economy(true, 0)},
+		"By price: compactions have cost $0.0123 and saved $1.5000.\n":                                                         {Economy: economy(true, 0)},
 	} {
 		if got := economyText(s); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)

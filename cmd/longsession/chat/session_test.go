@@ -208,7 +208,7 @@ func inBackgroundOver(t *testing.T, sessions session.Service) (*talk, slow) {
 	t.Helper()
 	s := slow{make(chan struct{}), make(chan struct{})}
 	layers := longsession.Config{}
-	layers.Compaction.Summarizer = s
+	layers.Compaction.Summarizer, layers.Compaction.InvocationThreshold = s, 5
 	llm := plays(func(_ context.Context, n int, _ *model.LLMRequest, yield func(*model.LLMResponse, error) bool) {
 		yield(compactiontest.Say("Answer "+strings.Repeat("and so on ", 50)), nil)
 	})

@@ -40,7 +40,7 @@ func loader(t *testing.T, llm model.LLM) agent.Loader {
 
 func stackOver(t *testing.T, sessions session.Service) *longsession.Stack {
 	t.Helper()
-	stack, err := longsession.New(sessions, longsession.Config{Model: echo(), Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}}})
+	stack, err := longsession.New(sessions, longsession.Config{Model: echo(), Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, InvocationThreshold: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
