@@ -532,6 +532,17 @@ func TestASetValueReplacesAnEarlierOneOfItsNameOnly(t *testing.T) {
 	}
 }
 
+func TestAFileMayLetPricesDecideAgain(t *testing.T) {
+	var v config.Values
+	if err := v.Set("compaction.invocation_threshold", "7"); err != nil {
+		t.Fatal(err)
+	}
+	r := resolve(t, config.In{File: parse(t, "compaction.invocation_threshold = 'price'\n"), App: v})
+	if got := r.c.Compaction.InvocationThreshold; got != 0 {
+		t.Errorf("the threshold is %d, want 0, by price", got)
+	}
+}
+
 func TestABlockThatIsSwitchedOffKeepsItsKeys(t *testing.T) {
 	text := "[compaction]\nenabled = false\ninvocation_threshold = 3\noverlap_size = 4\ntoken_threshold = 700000\nsafety_ratio = 0.7\n"
 	r := resolve(t, config.In{File: parse(t, text)})

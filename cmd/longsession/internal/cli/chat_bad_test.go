@@ -29,6 +29,7 @@ func TestAChatRefusesABadFileOfSettings(t *testing.T) {
 		"doubled key":   {"[agent]\nmodel = 'a'\nmodel = 'b'\n", "s.toml:3:1: "},
 		"doubled table": {"[agent]\nmodel = 'a'\n[agent]\n", "s.toml:3:"},
 		"wrong type":    {"[compaction]\nthreshold = 'half'\n", "s.toml:2:1: compaction.threshold: it is a text: write a number such as 0.5, without quotation marks"},
+		"no turns":      {"[compaction]\ninvocation_threshold = true\n", "s.toml:2:1: compaction.invocation_threshold: it is true or false: write \"price\", or a whole number without quotation marks"},
 		"out of range":  {"[compaction]\nthreshold = 1.5\n", "s.toml:2:1: compaction.threshold: it is 1.5: use a share of the effective window, from 0 to 1"},
 		"newer version": {"version = 2\n[future]\nx = 1\n", "s.toml: version: the file is of version 2, and this program reads version 1: update the program"},
 		"not UTF-8":     {"[agent]\n# \xff\n", "s.toml:2:3: this is not UTF-8: save the file as UTF-8"},
