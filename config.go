@@ -71,8 +71,9 @@ type Config struct {
 	// compact_context. They are off unless Enabled is set, because each request then declares them.
 	ContextTools contexttool.Config
 	// Recall offers the model recall and recall_turn, by which it searches the session's earlier messages, word for word
-	// as they were said. They are off unless Enabled is set. Requests that show a summary then declare them, and so do those
-	// of an agent whose instruction names them, and all with Recall.AcrossSessions; summaries name recall. Recall.Redact and Compaction.Redact are the same function, so it is enough to set one of them.
+	// as they were said. They are off unless Enabled is set. Summaries then name recall, and requests that show a summary
+	// declare both. So do all requests of an agent whose instruction names one of them, and all with
+	// Recall.AcrossSessions. Recall.Redact and Compaction.Redact are the same function, so it is enough to set one of them.
 	Recall recall.Config
 	// Disable turns layers off. An app with a disabled layer sends the same bytes as one without it.
 	// The settings of a disabled layer are ignored, except that limits of the guard are refused then.

@@ -247,9 +247,9 @@ const (
 	defaultTimeout             = 60 * time.Second
 )
 
-// DefaultConfig returns the sliding window of ADR-009: it compacts after every five turns, of which two stay raw, and at
-// 0.7 of the effective window. All other numbers are the defaults as explicit values. Model or Summarizer must still be
-// set. Fields that remain zero have a default that depends on the agent's model, or none.
+// DefaultConfig returns the sliding window of ADR-009. It compacts after every five turns and leaves the newest two raw,
+// and it compacts at 0.7 of the effective window. Its other numbers are the defaults as explicit values. Model or
+// Summarizer must still be set. A field that remains zero has a default that depends on the agent's model, or none.
 func DefaultConfig() Config {
 	return Config{
 		InvocationThreshold: defaultInvocationThreshold,

@@ -156,7 +156,7 @@ func TestTheLayersDeclareWhatEconomicsSays(t *testing.T) {
 		"| it has no tools, and the request shows something shortened | `read_result` | %d |\n"+
 		"| the request shows a summary, and `Recall` is on | `recall`, `recall_turn` | %d |\n"+
 		"| the same, and the agent has tools | `read_result`, `recall`, `recall_turn` | %d |\n"+
-		"| 200 tools of an MCP server, of which the declarations are deferred | `read_result`, `tool_search`, `tool_call` | %d |\n"+
+		"| 200 tools of an MCP server, whose declarations are deferred | `read_result`, `tool_search`, `tool_call` | %d |\n"+
 		"| `ContextTools` is on | `compact_context`, `mark_task_done` | %d |",
 		0, reads, of("no tools, something shortened", shown, read), of("no tools, a summary", summarized, search, turn), of("tools and a summary", both, read, search, turn),
 		of("deferred", deferred, read, toolsearch.SearchToolName, toolsearch.CallToolName), of("context tools", tended, contexttool.MarkTaskDoneName, contexttool.CompactContextName))

@@ -63,7 +63,7 @@ var options = []option{
 	share(Key{Name: "compaction.threshold_by_tier.mid", Flag: "threshold-mid", Help: "the same for models of the mid tier"}, func(v *Values) **float64 { return &v.ThresholdByTier.Mid }, true),
 	share(Key{Name: "compaction.threshold_by_tier.small", Flag: "threshold-small", Help: "the same for models of the small tier"}, func(v *Values) **float64 { return &v.ThresholdByTier.Small }, true),
 	share(Key{Name: "compaction.block_threshold", Flag: "block-threshold", Help: "the share at which a request waits until it is smaller"}, func(v *Values) **float64 { return &v.BlockThreshold }, false),
-	turns(Key{Name: "compaction.invocation_threshold", Flag: "invocation-threshold", Help: "when compaction begins before that: price is when it pays, a number after that many turns; 0 is off"}, func(v *Values) **int { return &v.InvocationThreshold }),
+	turns(Key{Name: "compaction.invocation_threshold", Flag: "invocation-threshold", Help: "when to compact below the threshold: price is when it pays, a number after that many turns; 0 is off"}, func(v *Values) **int { return &v.InvocationThreshold }),
 	choice(Key{Name: "session.checkpoint", Flag: "checkpoint", Help: "who writes checkpoints"}, func(v *Values) **contexttool.Mode { return &v.Checkpoint }, contexttool.ByModel, contexttool.ByOperator, contexttool.NoCheckpoints),
 	toggle(Key{Name: "session.compact_context", Flag: "compact-context", Help: "a tool by which the model compacts the session"}, func(v *Values) **bool { return &v.CompactContext }),
 	money(Key{Name: "agent.max_turn_cost_usd", Flag: "max-turn-cost-usd", Help: "the ceiling of one turn; 0 is off"}, func(v *Values) **tokens.Nano { return &v.MaxTurnCost }),

@@ -71,7 +71,7 @@ func byTokens() compaction.Config {
 	return cfg
 }
 
-// byPrice is the default with prices instead of the turn trigger: those of the model whose prices the tables have.
+// byPrice is the sliding window with prices instead of the turn trigger: those of the model whose prices the tables have.
 func byPrice() compaction.Config {
 	cfg := compaction.DefaultConfig()
 	cfg.InvocationThreshold, cfg.AgentModel = 0, priced

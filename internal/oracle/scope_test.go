@@ -87,7 +87,7 @@ func TestCheckTellsScopesApart(t *testing.T) {
 	}
 }
 
-// The call that gives a task to an agent stays open, and so do those beside it and of its name.
+// A call that gives a task to an agent stays open. So do the calls beside it, and other calls of the same name.
 func TestACallThatGivesATaskStaysOpen(t *testing.T) {
 	t.Parallel()
 	if adk.Major == 1 {
