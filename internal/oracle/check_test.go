@@ -62,6 +62,8 @@ func remote(said int) *ct.History {
 func TestCheckAcceptsGoodViews(t *testing.T) {
 	t.Parallel()
 	late := (&ct.History{}).User("i", "q").LongCall("i", "bot", "t", "c").Turn("j", "bot", "q", "a").Response("k", "user", "t", "r", "c")
+	itself := (&ct.History{}).User("i", "q").Call("i", "bot", "t", "c")
+	itself.Events[1].Content.Parts = append([]*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "c", Name: "t"}}}, itself.Events[1].Content.Parts...)
 	for _, r := range []struct {
 		name string
 		h    *ct.History
@@ -74,6 +76,7 @@ func TestCheckAcceptsGoodViews(t *testing.T) {
 		{"a whole unit shown", tools(), []string{"s", "s2", "e2", "e3", "e4", "e5", "e6"}},
 		{"absorbed", history().Merge("m", "s"), []string{"m", "e3", "e4"}},
 		{"late answer", late, []string{"e1", "e2", "e3", "e4", "e5"}},
+		{"a call that its own event answers, as only a broken app stores it", itself, []string{"e1", "e2"}},
 		{"a remote agent is told what came later", remote(2), []string{"e2", "s", "e1", "e5", "e6"}},
 		{"a remote agent knows what came earlier", remote(6), []string{"s", "e1", "e2", "e5", "e6"}},
 	} {
