@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -254,6 +255,38 @@ func TestNoTypeHasMoreThan25Methods(t *testing.T) {
 		if n > most {
 			t.Errorf("%s.%s has %d methods, more than %d: split it by idea", of.folder, of.name, n, most)
 		}
+	}
+}
+
+// TestRandomInputIsTheSameInEveryRun: a property test that draws input of its own makes a run fail for what another change did.
+func TestRandomInputIsTheSameInEveryRun(t *testing.T) {
+	t.Parallel()
+	checks := map[string]int{}
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return skipFolder(file)
+		}
+		if filepath.Ext(file) != ".go" {
+			return nil
+		}
+		source, err := os.ReadFile(file)
+		if n := strings.Count(string(source), "rapid"+".Check("); n > 0 {
+			checks[filepath.ToSlash(filepath.Dir(file))] += n
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checks["internal/testkit"] != 1 {
+		t.Errorf("internal/testkit calls rapid's Check %d times, want 1: the test looks in the wrong place", checks["internal/testkit"])
+	}
+	delete(checks, "internal/testkit")
+	for folder, n := range checks {
+		t.Errorf("%s calls rapid's Check %d times: call that of testkit", folder, n)
 	}
 }
 

@@ -222,7 +222,7 @@ func TestEveryHandleShowsWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	var seen tally
 	for range testkit.Rounds(t, 4) {
-		rapid.Check(t, func(r *rapid.T) {
+		testkit.Check(t, func(r *rapid.T) {
 			in := storages.InMemory()
 			if rapid.IntRange(0, 39).Draw(r, "backend") == 39 && !testkit.Race {
 				in = storages.Database(t)

@@ -29,7 +29,7 @@ func TestTheViewOfWhatIsLoadedIsTheViewOfAll(t *testing.T) {
 			}
 			defer func() { service.Close() }()
 			var tales, compared, partial atomic.Int64
-			rapid.Check(t, func(rt *rapid.T) {
+			testkit.Check(t, func(rt *rapid.T) {
 				x := &tale{T: rt, wild: wild, path: path, id: fmt.Sprint(tales.Add(1)), service: service}
 				defer func() { service = x.service }()
 				x.begin()

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/textindex"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
@@ -169,7 +170,7 @@ func TestTheFileFindsWhatMemoryFinds(t *testing.T) {
 	t.Parallel()
 	s := open(t, ":memory:")
 	run := 0
-	rapid.Check(t, func(r *rapid.T) {
+	testkit.Check(t, func(r *rapid.T) {
 		run++
 		id := fmt.Sprint("s", run)
 		resp, err := s.Create(context.Background(), &session.CreateRequest{AppName: app, UserID: user, SessionID: id})

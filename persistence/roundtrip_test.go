@@ -18,6 +18,7 @@ import (
 	"google.golang.org/genai"
 	"pgregory.net/rapid"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
@@ -83,7 +84,7 @@ func TestGeneratedEventsComeBackBitForBit(t *testing.T) {
 	s := open(t, ":memory:")
 	sess := create(t, s, "s")
 	compared := 0
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		compared++
 		want := newFilled(fmt.Sprintf("event-%d", compared), drawn{t})
 		if err := s.AppendEvent(context.Background(), sess, want); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/preset"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -74,7 +75,7 @@ func TestTheNearestSourceWinsAndEveryOriginIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		sources := []source{{name: "flag"}, {name: "environment"}, {name: "file"}, {name: "app"}}
 		values := make([]preset.Values, len(sources))
 		for i := range sources {

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // milli returns the sum of weights before rounding.
@@ -61,7 +63,7 @@ func TestOnlyEmptyTextIsZero(t *testing.T) {
 	if got := Estimate(""); got != 0 {
 		t.Errorf(`Estimate("") = %d, want 0`, got)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		b := rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes")
 		if got := Estimate(string(b)); got < 1 {
 			t.Fatalf("Estimate(%q) = %d, want at least 1", b, got)
@@ -74,7 +76,7 @@ func TestOnlyEmptyTextIsZero(t *testing.T) {
 
 func TestJoiningTextsCostsNoMoreThanTheParts(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		a := rapid.String().Draw(t, "a")
 		b := rapid.String().Draw(t, "b")
 		joined := Estimate(a + b)
@@ -89,7 +91,7 @@ func TestJoiningTextsCostsNoMoreThanTheParts(t *testing.T) {
 
 func TestCuttingBetweenRunesKeepsTheSum(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
 		cut := rapid.IntRange(0, len(s)).Draw(t, "cut")
 		for cut < len(s) && !utf8.RuneStart(s[cut]) {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 func milliJSON(v any) int64 {
@@ -65,7 +67,7 @@ func jsonValue(depth int) *rapid.Generator[any] {
 
 func TestWalkCostsWhatTheJSONTextCosts(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		v := jsonValue(3).Draw(t, "value")
 		text := marshal(t, v)
 		if got, want := milliJSON(v), milli(text); got != want {
@@ -76,7 +78,7 @@ func TestWalkCostsWhatTheJSONTextCosts(t *testing.T) {
 
 func TestCountIsTheSameInAnyKeyOrder(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		m := rapid.MapOfN(jsonText(), jsonValue(2), 2, 8).Draw(t, "map")
 		first := milliJSON(m)
 		for range 10 { // each range over a map starts at another key

@@ -160,7 +160,7 @@ func drawPolicy(t *rapid.T) policy {
 func TestAWrappedAppDoesWhatItDoesBare(t *testing.T) {
 	t.Parallel()
 	summaries, apps := 0, 0
-	testkit.Check(t, 3, func(r *rapid.T) {
+	testkit.CheckUntil(t, 3, func(r *rapid.T) {
 		a, with := drawApp(r), drawPolicy(r)
 		diff, n := a.differs(t, storages.InMemory(), with)
 		if diff != "" {

@@ -438,7 +438,7 @@ func TestAWrappedWorkflowDoesWhatItDoesBare(t *testing.T) {
 		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
 			apps, over := 0, 0
-			testkit.Check(t, 3, func(r *rapid.T) {
+			testkit.CheckUntil(t, 3, func(r *rapid.T) {
 				a, described := of.draw(r)
 				with := drawEager(r)
 				diff, events := a.compare(t, storages.InMemory(), with)

@@ -47,7 +47,7 @@ func drawSelection(t *rapid.T, h selector.Input, p selector.Params, branch strin
 func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 	t.Parallel()
 	windows := 0
-	testkit.Check(t, 1, func(t *rapid.T) {
+	testkit.CheckUntil(t, 1, func(t *rapid.T) {
 		var h selector.Input
 		if rapid.Bool().Draw(t, "stored") {
 			h = viewOf(histories.Generate(40, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }))
@@ -138,7 +138,7 @@ func checkRounds(t *rapid.T, h selector.Input, sel selector.Selection) {
 func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 	t.Parallel()
 	covered := 0
-	testkit.Check(t, 1, func(t *rapid.T) {
+	testkit.CheckUntil(t, 1, func(t *rapid.T) {
 		p := drawParams(t)
 		p.Retain, p.MaxTokens = 0, 0
 		tp := newTape(generated(t))
@@ -161,7 +161,7 @@ func TestEverythingElseIsSummarizedInTheEnd(t *testing.T) {
 func TestTheTriggerIsNeverDueBeforeItSaid(t *testing.T) {
 	t.Parallel()
 	due := 0
-	testkit.Check(t, 1, func(t *rapid.T) {
+	testkit.CheckUntil(t, 1, func(t *rapid.T) {
 		all := generated(t)
 		for i, ev := range all {
 			if ev != nil {

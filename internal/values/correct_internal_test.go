@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -25,7 +26,7 @@ func corrected(earlier, later *record.Value) bool {
 // amounts in the same words.
 func TestAValueIsReplacedByAnyLaterOneThatCorrectsIt(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		values := make([]record.Value, rapid.IntRange(0, 12).Draw(t, "n"))
 		for i := range values {
 			kind := kindMoney

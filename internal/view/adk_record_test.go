@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/internal/view"
 )
@@ -45,7 +46,7 @@ func TestARecordOfADKsCompactionIsInNoViewAndChangesNone(t *testing.T) {
 			t.Errorf("%d records hide nothing, of %d events", state.Unreadable, state.Stored)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		events := histories.Generate(rapid.IntRange(0, 30).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 		want := ids(view.Project(events))
 		i := rapid.IntRange(0, len(events)).Draw(t, "at")

@@ -65,7 +65,7 @@ func FuzzView(f *testing.F) {
 func TestEveryHistoryHasAGoodViewThatGrowsWithIt(t *testing.T) {
 	t.Parallel()
 	summaries := 0
-	testkit.Check(t, 1, func(t *rapid.T) {
+	testkit.CheckUntil(t, 1, func(t *rapid.T) {
 		events := histories.Generate(rapid.IntRange(0, 40).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 		summaries += holds(t, events)
 		grows(t, events)
@@ -166,7 +166,7 @@ func same(a, b []*session.Event) bool {
 func TestViewOnlyGrowsBetweenCompactions(t *testing.T) {
 	t.Parallel()
 	grown := 0
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		h := ct.History{Events: rich().Events}
 		v := view.New(slices.Clone(h.Events))
 		for range rapid.IntRange(1, 12).Draw(t, "n") {
@@ -194,7 +194,7 @@ func TestViewOnlyGrowsBetweenCompactions(t *testing.T) {
 
 func TestRecordsAreNeverPartOfTheirOwnView(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		events := histories.Generate(30, func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 		for _, ev := range view.Project(events) {
 			if ev == nil || record.Is(ev) {

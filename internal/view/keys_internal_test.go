@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // A keySet holds what was added, at any time and in any order, and leaves older sets as they were.
 func TestKeySetHoldsWhatWasAdded(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		type step struct {
 			set   keySet
 			added []uint32

@@ -56,7 +56,7 @@ func (n *tally) count(events []*session.Event) {
 func TestViewIsWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	var n tally
-	testkit.Check(t, 15, func(t *rapid.T) {
+	testkit.CheckUntil(t, 15, func(t *rapid.T) {
 		events := histories.Generate(rapid.IntRange(0, 48).Draw(t, "n"), func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") })
 		obeys(t, events, view.Project(events))
 		from := rapid.IntRange(0, len(events)).Draw(t, "from")
@@ -79,7 +79,7 @@ func TestViewIsWhatTheRulesSay(t *testing.T) {
 func TestCurrentRecordsAreWhatTheRulesSay(t *testing.T) {
 	t.Parallel()
 	shown, replaced := 0, 0
-	testkit.Check(t, 60, func(t *rapid.T) {
+	testkit.CheckUntil(t, 60, func(t *rapid.T) {
 		h := ct.History{Events: turns(2).Events}
 		n := rapid.IntRange(1, 6).Draw(t, "records")
 		for i := range n {

@@ -83,7 +83,7 @@ func TestSummaryOfRoundsStaysWhereARemoteAgentSpoke(t *testing.T) {
 func TestWordsOfRemoteAgentsAreWhereTheRulesSay(t *testing.T) {
 	t.Parallel()
 	moved, redone := 0, 0
-	testkit.Check(t, 2, func(t *rapid.T) {
+	testkit.CheckUntil(t, 2, func(t *rapid.T) {
 		pick := func(k int) int { return rapid.IntRange(0, k-1).Draw(t, "pick") }
 		events := histories.Generate(pick(40), pick)
 		for _, ev := range events {

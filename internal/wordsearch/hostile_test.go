@@ -15,6 +15,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
@@ -102,7 +103,7 @@ func TestNumbersAreFoundWithAndWithoutCommas(t *testing.T) {
 func TestHiddenEventsFindNothing(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields("parcel order late city driver monday 科幻 电影 visa X42")
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(t, "words"), " ") + "."
 		})

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
@@ -181,7 +182,7 @@ func TestWhatIsRedactedCannotBeFound(t *testing.T) {
 func TestAGrownIndexEqualsABuiltOne(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields("parcel order late city driver monday red blue green 科幻 电影 visa 17 X42")
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "words"), " ")
 		}), 1, 40).Draw(t, "texts")

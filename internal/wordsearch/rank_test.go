@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 )
@@ -113,7 +114,7 @@ func TestTheEpisodeThatFitsCountsMore(t *testing.T) {
 func TestRankDoesNotDependOnTheOrderOfCandidates(t *testing.T) {
 	t.Parallel()
 	q := wordsearch.Ask("parcel driver monday")
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 30).Draw(t, "candidates")
 		corpus := wordsearch.Corpus{Events: 40, Length: 200, Frequency: []int{20, 10, 5}, Authors: []string{"a", "b"}, Episodes: []wordsearch.Episode{{0, 19, 100}, {20, 60, 100}}}
 		var list []wordsearch.Candidate

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 	"pgregory.net/rapid"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/testkit/requests"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
@@ -131,7 +132,7 @@ func ends(req *model.LLMRequest) []int {
 
 func TestMaskingIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		req := drawRequest(t)
 		cfg, room := drawMasking(t)
 		if problems := requests.Problems(req.Contents); len(problems) > 0 {
@@ -275,7 +276,7 @@ func TestTheOrderOfRequestsDoesNotMatter(t *testing.T) {
 
 func TestTheLastResortsKeepARequestValid(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		req := drawRequest(t)
 		cfg, room := drawMasking(t)
 		cfg.KeepFirst = 1 // masking is on

@@ -26,6 +26,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
@@ -144,7 +145,7 @@ func anyText() *rapid.Generator[string] {
 
 func TestThePiecesAreTheResult(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		content := anyText().Draw(t, "content")
 		limit := rapid.SampledFrom([]int{1, 2, 3, 4, 5, 100, 4_096, 100_000}).Draw(t, "limit")
 		if len(content) > 2_000*limit {
@@ -384,7 +385,7 @@ func equal(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b,
 // grep agrees with a search line by line.
 func TestGrepIsASearchLineByLine(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.StringMatching(`[ab c<é]{0,12}`), 0, 200).Draw(t, "lines")
 		pattern := rapid.SampledFrom([]string{"a", "ab", "^b", "c$", "a.*c", "(?i)A|B", "é", "x", "ab*", "^$"}).Draw(t, "pattern")
 		content := strings.Join(lines, "\n")

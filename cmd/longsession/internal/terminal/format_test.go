@@ -6,6 +6,8 @@ import (
 
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 func TestShortenKeepsBothEnds(t *testing.T) {
@@ -29,7 +31,7 @@ func TestShortenKeepsBothEnds(t *testing.T) {
 
 func TestShortenNeverExceedsTheWidth(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text, width := rapid.String().Draw(t, "text"), rapid.IntRange(1, 30).Draw(t, "width")
 		if got := uniseg.StringWidth(Shorten(Printable(text), width)); got > width {
 			t.Errorf("%d columns, want at most %d", got, width)
@@ -56,7 +58,7 @@ func TestNothingThatATerminalActsOnIsPrinted(t *testing.T) {
 
 func TestWrapBreaksBetweenWordsOnly(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-zß日]{1,40}`), 1, 60).Draw(t, "words")
 		indent := rapid.IntRange(0, 20).Draw(t, "indent")
 		wrapped := Screen{}.Wrap(strings.Join(words, " "), indent)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/chat/internal/slash"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 var all = []slash.Command{
@@ -58,7 +59,7 @@ func TestParse(t *testing.T) {
 // What Parse calls a command has a harmless name, whatever was typed.
 func TestAParsedNameIsPlain(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		text := "/" + rapid.String().Draw(t, "text")
 		name, args, ok := slash.Parse(text)
 		if !ok {
@@ -114,7 +115,7 @@ func TestUnknownCommandSaysWhatToDo(t *testing.T) {
 // The nearest name to a known one with one letter changed is that one, or one as near.
 func TestATypingErrorIsFound(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	testkit.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom(all[:len(all)-1]).Draw(t, "command")
 		at := rapid.IntRange(1, len(c.Name)-1).Draw(t, "at")
 		typed := c.Name[:at] + "q" + c.Name[at+1:]
