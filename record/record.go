@@ -115,8 +115,8 @@ type Metadata struct {
 	// CheckpointThrough is the furthest Through of all checkpoints that the record stands in for, if it
 	// absorbs any. It answers the calls that asked for them.
 	CheckpointThrough Ref
-	// After is set only for a summary of tool rounds of a turn that was still running. It names the
-	// event behind which the view shows the summary.
+	// After is set only for a summary of what one agent did since somebody else spoke, most often the tool rounds of a
+	// turn that was still running. It names the event behind which the view shows the summary.
 	After Ref
 	// Agent is set exactly when After is: the author of the tool rounds, never the user. Such a
 	// record covers no event of another author.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/adk/agent"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession"
@@ -278,6 +280,36 @@ func TestAConsumerThatStopsAtAToolsResultBringsNothingDown(t *testing.T) {
 			if diff, _ := a.differs(t, storages.InMemory(), policy{}); diff != "" {
 				t.Errorf("none %t, stop %d: %s", none, stop, diff)
 			}
+		}
+	}
+}
+
+// TestAnAgentThatNobodySpeaksToKnowsWhatItHasDone: an app runs an agent again and again without a message. A prompt
+// without earlier turns begins at the newest words of somebody else, so a summary in front of them is lost to it.
+func TestAnAgentThatNobodySpeaksToKnowsWhatItHasDone(t *testing.T) {
+	t.Parallel()
+	for name, with := range map[string]policy{
+		"by tokens": {change: early},
+		"by turns": {change: func(cfg *compaction.Config) {
+			cfg.InvocationThreshold, cfg.OverlapSize, cfg.TokenThreshold, cfg.MaxSummaries = 2, 1, 50_000, 2
+		}},
+		"by hand": {
+			change: func(cfg *compaction.Config) { cfg.InvocationThreshold = compaction.Off },
+			between: func(t testing.TB, svc *compaction.CompactionSessionService, _ int) {
+				if _, err := svc.Compact(t.Context(), ref, compaction.CompactOptions{KeepEvents: 1}); err != nil {
+					t.Error(err)
+				}
+			},
+		},
+	} {
+		for _, none := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/none %t", name, none), func(t *testing.T) {
+				t.Parallel()
+				root := &node{name: "root", kind: llm, none: none, plan: slices.Concat(slices.Repeat([]step{says, calls("lookup"), says}, 8), repeat(8, says))}
+				a := app{turns: slices.Concat(chat(3), slices.Repeat([]turn{{nothing: true}}, 20), chat(2))}
+				a.make = func(p *player) agent.Agent { return p.build(root) }
+				a.agree(t, storages.InMemory(), with)
+			})
 		}
 	}
 }

@@ -233,7 +233,10 @@ func checkStored(t *testing.T, before selector.Input, events []*session.Event, s
 			t.Fatalf("event %d is hidden, and not by %q", i, shown(sel))
 		}
 	}
-	m, _ := record.From(events[len(events)-1])
+	m, err := record.From(events[len(events)-1])
+	if err != nil || m == nil {
+		t.Fatalf("the record of %q is malformed: %v", shown(sel), err)
+	}
 	if !slices.ContainsFunc(state.Current, func(l *record.Metadata) bool { return l.RecordID == m.RecordID }) {
 		t.Fatalf("the summary of %q is not shown", shown(sel))
 	}

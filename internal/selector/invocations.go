@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -119,6 +121,10 @@ func (a *analysis) missing(branch string) int {
 type backlog struct {
 	branch string
 	groups []unitGroup
+	// own are the groups of what agent has said and done since the event after. Their summary is shown behind that event.
+	own   []unitGroup
+	agent string
+	after *session.Event
 	// older are the invocations that have something a window can take, oldest first. An invocation
 	// that a pin, an open call or its size keeps raw does not count, or it would make the trigger
 	// due forever.
@@ -132,15 +138,23 @@ func (a *analysis) backlog(branch string, invocations []*invocation, keep int) *
 	for _, v := range invocations[:max(0, len(invocations)-keep)] {
 		past[v] = !v.active()
 	}
-	var candidates []int
+	var candidates, own []int
+	agent, after := a.lastWords(branch)
 	for i, ev := range a.Events {
-		if ev != nil && adk.Lane(ev) == branch && past[a.of[i]] {
+		switch {
+		case ev == nil || adk.Lane(ev) != branch || !past[a.of[i]]:
+		case after >= 0 && i > after && ev.Author == agent:
+			own = append(own, i)
+		default:
 			candidates = append(candidates, i)
 		}
 	}
-	b := &backlog{branch: branch, groups: a.groups(branch, candidates)}
+	b := &backlog{branch: branch, groups: a.groups(branch, candidates), own: a.groups(branch, own), agent: agent}
+	if after >= 0 {
+		b.after = a.Events[after]
+	}
 	useful := map[*invocation]bool{}
-	for _, p := range b.groups {
+	for _, p := range slices.Concat(b.groups, b.own) {
 		if p.speaks && a.fits(p) {
 			useful[p.owner] = true
 		}
@@ -154,23 +168,41 @@ func (a *analysis) backlog(branch string, invocations []*invocation, keep int) *
 }
 
 // window selects the oldest invocations of a backlog, as many as the summarizer can read in one
-// call, and the changes of state before their end.
+// call, and the changes of state before their end. What lies behind the event that its agent works on comes last.
 func (a *analysis) window(b *backlog) Selection {
-	if len(b.older) == 0 {
-		sel, _ := a.pack(b.branch, b.groups)
-		return sel // empty, with the reason
+	sel, chosen := a.oldest(b, b.groups)
+	a.absorb(&sel, chosen)
+	sel = a.unlessTooSmall(sel)
+	if !sel.Empty() || len(b.own) == 0 {
+		return sel
 	}
-	chosen := map[*invocation]bool{}
+	own, _ := a.oldest(b, b.own)
+	if !own.Empty() {
+		own.Agent, own.After = b.agent, b.after
+	}
+	own = a.unlessTooSmall(own)
+	if own.Empty() && sel.Reason != NothingEligible {
+		return sel // its reason is the better one
+	}
+	return own
+}
+
+// oldest packs the groups among those of a backlog that a window may take, and returns the invocations that they are of.
+func (a *analysis) oldest(b *backlog, among []unitGroup) (sel Selection, chosen map[*invocation]bool) {
+	if len(b.older) == 0 {
+		sel, _ = a.pack(b.branch, among)
+		return sel, nil // empty, with the reason
+	}
+	chosen = map[*invocation]bool{}
 	for _, v := range b.older {
 		chosen[v] = true
 	}
 	// An invocation whose speaking events are all covered may have changes of state left. The
 	// window takes them too, or they would stay in the view for good.
 	last := b.older[len(b.older)-1].ordinal
-	groups := slices.DeleteFunc(slices.Clone(b.groups), func(g unitGroup) bool {
+	groups := slices.DeleteFunc(slices.Clone(among), func(g unitGroup) bool {
 		return !chosen[g.owner] && (g.speaks || g.owner.ordinal > last)
 	})
-	sel, _ := a.pack(b.branch, groups)
-	a.absorb(&sel, chosen)
-	return a.unlessTooSmall(sel)
+	sel, _ = a.pack(b.branch, groups)
+	return sel, chosen
 }

@@ -29,11 +29,11 @@ func positionBehind(after record.Ref, agent string) Position {
 }
 
 // Positions returns a function that gives the position at which the summary of a current record has
-// to stay. The summary of tool rounds may move to the front once its turn is over, or once another
-// agent has spoken:
+// to stay. The summary of tool rounds may move to the front once the user or another agent has spoken:
 //
 //	user: "Find the cheapest flight"      agent: 40 tool rounds, summarized behind the question
-//	agent: "It is LH 441."                the turn is over: the summary may move to the front
+//	agent: "It is LH 441."                the agent may yet be run without a message: it stays
+//	user: "Book it."                      the summary may move to the front
 func Positions(h Input, p Params) func(*record.Metadata) Position {
 	var stays func(*record.Metadata) bool
 	return func(m *record.Metadata) Position {

@@ -233,17 +233,33 @@ func (a pinner) pinAnchors() {
 	}
 }
 
-// mustStayInPlace reports whether m summarizes tool rounds that must stay where they are: the
-// invocation is active, and since the event that m is shown behind only m's agent has spoken.
+// mustStayInPlace reports whether m summarizes tool rounds that must stay where they are: since the event that m is
+// shown behind only m's agent has spoken.
 func (a *analysis) mustStayInPlace(m *record.Metadata) bool {
-	if v := a.byID[m.EndInvocationID]; !m.MidTurn() || v == nil || !v.active() {
+	if !m.MidTurn() {
 		return false
 	}
 	i, ok := a.index.Find(m.After)
-	if !ok {
-		return true // the event is not at hand: leave the summary where the record puts it
+	if !ok { // the event is not at hand: while the turn runs, leave the summary where the record puts it
+		v := a.byID[m.EndInvocationID]
+		return v != nil && v.active()
 	}
 	return a.speakersIn(m.Branch).latestBesides(m.Agent) == a.Events[i]
+}
+
+// lastWords returns the agent that has written last in a branch, and the position of the newest event by another author
+// that it sees: all that it has said since lies behind that event. The position is -1 if there is no such event, or if
+// no agent has written last.
+func (a *analysis) lastWords(branch string) (agent string, after int) {
+	of := a.speakersIn(branch)
+	if of.last == nil || of.before == nil || !adk.Classify(of.last).Is(adk.ByAgent) {
+		return "", -1
+	}
+	i, ok := a.index.Find(record.RefTo(of.before))
+	if !ok {
+		return "", -1
+	}
+	return of.last.Author, i
 }
 
 // speakersIn returns the latest speakers that an agent in a branch sees.

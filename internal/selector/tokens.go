@@ -13,9 +13,9 @@ import (
 // newest [Params.Retain] events.
 //
 // There are two kinds of windows, which are never mixed. One is over earlier turns; its summary is
-// shown at the front. The other is over the finished tool rounds of an agent in an active
-// invocation; its summary stays behind the event that the agent works on. Tokens returns the larger
-// window, because the purpose of the trigger is to make room.
+// shown at the front. The other is over what an agent has said and done since the latest event by another author, most
+// often the finished tool rounds of a running turn; its summary stays behind that event, which the agent works on.
+// Tokens returns the larger window, because the purpose of the trigger is to make room.
 //
 //	e1 to e8:  earlier turns                      window over turns: e1 to e8, shown at the front
 //	e9 user:   "Find the cheapest flight"         pinned, the agent works on it
@@ -41,22 +41,23 @@ func Tokens(h Input, p Params, branch string) Selection {
 	return best
 }
 
-// agentSpan holds the events of one agent in an active invocation since the latest event by another
-// author.
+// agentSpan holds the events of one agent since the latest event by another author, in an active invocation or in those
+// that are over.
 type agentSpan struct {
 	spanKey
 	events []int
 }
 
-// spanKey identifies an agentSpan: the invocation, the agent, and the event by the other author.
+// spanKey identifies an agentSpan: the active invocation, nil for those that are over, the agent, and the event by the other author.
 type spanKey struct {
 	of    *invocation
 	agent string
 	after *session.Event
 }
 
-// partition sorts the branch's events, except the newest Retain, into the past and the spans of
-// active invocations.
+// partition sorts the branch's events, except the newest Retain, into the past and the spans of agents that nobody has
+// spoken to since. Most often such a span is in the active invocation. It is not if an app runs agents without a message,
+// or if ADK v2 puts the messages into the scope of a task below the agent.
 func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 	left := a.beforeRetained(branch)
 	at := map[spanKey]int{}
@@ -73,15 +74,21 @@ func (a *analysis) partition(branch string) (turns []int, rounds []agentSpan) {
 		left--
 		v := a.of[i]
 		switch {
-		case v == nil || !v.active() || i < v.turn:
+		case v == nil:
 			turns = append(turns, i)
 		case !a.class[i].Is(adk.ByAgent):
 			// In an active invocation only agent events are summarized. A user message that another
 			// one follows is past: in a bidirectional session one invocation holds many turns.
+			if !v.active() || i < v.turn {
+				turns = append(turns, i)
+			}
 		case after == nil:
 			turns = append(turns, i) // nobody asked, so the summary has no event to stay behind
 		default:
-			here := spanKey{v, ev.Author, after}
+			here := spanKey{agent: ev.Author, after: after}
+			if v.active() {
+				here.of = v
+			}
 			k, known := at[here]
 			if !known {
 				k = len(rounds)

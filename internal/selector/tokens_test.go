@@ -119,6 +119,9 @@ func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 		{"two turns at once are not mixed", "", "1q 2q 1c:x 2c:y*90 1r:x 2r:y 1c:z 1r:z 2c:w 2r:w", "1", "e4 e6 by bot after e2"},
 		{"earlier words of a long invocation are earlier turns", "", "1q 1a 1q 1a 1q 1c:x 1r:x 1c:y 1r:y", "", "e2-e4"},
 		{"an agent that nobody asked", "", "1c:x 1r:x 1c:y 1r:y", "", "e1 e2"},
+		{"turns that nobody spoke in", "", "1q 1a 2c:x 2r:x 2a 3a 4c:y 4r:y 4a 4a", "", "e2-e6 by bot after e1"},
+		{"the newest of them, when it is the larger part", "", "1q 1a 2a 4c:y*90 4r:y 4a 4a", "", "e4-e6 by bot after e1"},
+		{"turns that nobody spoke in, once somebody has", "", "1q 1a 2c:x 2r:x 2a 3q 3a", "", "e1-e5"},
 		{"the user's own part of a live turn stays", "", "2q 2l:x 2r:x 2u:x 2a 2a", "", "e5 by bot after e4"},
 		{"nobody's words stay", "", "2q 2a@nobody 2a 2a", "", "e3 by bot after e2"},
 	} {
@@ -205,6 +208,14 @@ func TestSummariesOfRoundsStayUntilTheTurnIsOver(t *testing.T) {
 
 func TestByHandTheNewestTurnStaysInAnyCase(t *testing.T) {
 	t.Parallel()
+	unasked := newTape(script("1q 1a 2q 2a 3a 4c:x 4r:x 4a 5a")).history()
+	for keep, want := range map[int]string{0: "e1 e2", 4: "e1 e2", 5: "(nothing eligible)"} {
+		check(t, fmt.Sprint(keep, " kept, unasked"), placed(selector.Manual(unasked, defaults(), "", keep)), want)
+	}
+	unasked = newTape(script("2q 2a 3a 4c:x 4r:x 4a 5a")).history()
+	for keep, want := range map[int]string{0: "e2-e6 by bot after e1", 1: "e2-e6 by bot after e1", 2: "e2 e3 by bot after e1"} {
+		check(t, fmt.Sprint(keep, " kept, unasked from the start"), placed(selector.Manual(unasked, defaults(), "", keep)), want)
+	}
 	h := newTape(script("1q 1a 2q 2a 3q 3c:x 3r:x 3a 3a")).history()
 	for keep, want := range map[int]string{0: "e1-e4", 1: "e1-e4", 2: "e1 e2", 3: "(nothing eligible)", 9: "(nothing eligible)"} {
 		check(t, fmt.Sprint(keep, " kept"), placed(selector.Manual(h, defaults(), "", keep)), want)

@@ -157,13 +157,13 @@ func (a *analysis) newestOf(branch string) *session.Event {
 }
 
 // absorb makes a window also stand for the summaries of tool rounds of invocations that it covers
-// and that are over. The turn then has one summary, in order.
+// and that are over, unless they must stay in place. The turn then has one summary, in order.
 func (a *analysis) absorb(sel *Selection, finished map[*invocation]bool) {
 	if sel.Empty() {
 		return
 	}
 	for _, m := range a.Current {
-		if v := a.byID[m.EndInvocationID]; m.MidTurn() && m.Branch == record.Normalize(sel.Branch) && v != nil && finished[v] {
+		if v := a.byID[m.EndInvocationID]; m.MidTurn() && m.Branch == record.Normalize(sel.Branch) && v != nil && finished[v] && !a.mustStayInPlace(m) {
 			sel.absorb(m)
 		}
 	}
