@@ -21,8 +21,8 @@ import (
 // callbacks of tools that run in parallel come in any order.
 type watch struct {
 	dog *watchdog.Watchdog
-	// asked has the newest event with calls of each branch, until its responses come.
-	asked *lru.Cache[branchKey, asked]
+	// asked has the newest event with calls of each lane, until its responses come.
+	asked *lru.Cache[laneKey, asked]
 	// paid has what the newest model call of each agent has cost, until its event comes. It is nil if no signal
 	// of the app could want to know.
 	paid *lru.Cache[caller, tokens.Nano]
@@ -34,7 +34,7 @@ type asked struct {
 	cost tokens.Nano
 }
 
-type branchKey struct{ invocation, branch string }
+type laneKey struct{ invocation, lane string }
 
 // maxAsked bounds the events that wait for responses which never come.
 const maxAsked = 1_024
@@ -49,7 +49,7 @@ func newWatch(cfg watchdog.Config) (*watch, error) {
 		return nil, err
 	}
 	w := &watch{dog: dog}
-	w.asked, _ = lru.New[branchKey, asked](maxAsked) // fails only for a size that is not positive
+	w.asked, _ = lru.New[laneKey, asked](maxAsked) // fails only for a size that is not positive
 	if len(cfg.Signals) > 0 {
 		w.paid, _ = lru.New[caller, tokens.Nano](maxAsked)
 	}
@@ -106,7 +106,7 @@ func (g hooks) watched(ctx agent.InvocationContext, ev *session.Event, who calle
 // step returns the step that an event completes, and whether it completes one: an event with responses
 // completes that of their calls, and an event with text and no calls is one.
 func (w *watch) step(ev *session.Event, who caller) (s watchdog.Step, whole bool) {
-	key := branchKey{ev.InvocationID, ev.Branch}
+	key := laneKey{ev.InvocationID, adk.Lane(ev)}
 	responses := adk.FunctionResponses(ev)
 	switch {
 	case len(adk.FunctionCalls(ev)) > 0:
@@ -132,7 +132,7 @@ func (w *watch) step(ev *session.Event, who caller) (s watchdog.Step, whole bool
 
 func newStep(ev *session.Event, cost tokens.Nano) watchdog.Step {
 	return watchdog.Step{
-		Invocation: ev.InvocationID, Branch: ev.Branch, Agent: ev.Author, Text: says(ev.Content),
+		Invocation: ev.InvocationID, Branch: adk.Lane(ev), Agent: ev.Author, Text: says(ev.Content),
 		PromptTokens: tokens.UsageOf(ev.UsageMetadata).PromptTokens, Cost: cost, Time: ev.Timestamp,
 	}
 }

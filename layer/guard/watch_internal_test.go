@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"google.golang.org/genai"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool/toolconfirmation"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
 )
 
@@ -33,6 +35,29 @@ func callOf(id, name string) *genai.Part {
 
 func responseTo(id, name string) *genai.Part {
 	return &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: id, Name: name, Response: map[string]any{"result": "x"}}}
+}
+
+// An agent that gives a task waits for its response, while the task calls tools in a scope of its own.
+func TestATasksCallsAreApartFromTheCallThatGaveIt(t *testing.T) {
+	t.Parallel()
+	in := func(lane string, parts ...*genai.Part) *session.Event {
+		ev := event("i", "", "a", parts...)
+		adk.SetLane(ev, lane)
+		return ev
+	}
+	task := adk.JoinLane("", "task")
+	w := mustWatch(t)
+	var got []string
+	for _, ev := range []*session.Event{
+		in("", callOf("1", "give")), in(task, callOf("2", "x")), in(task, responseTo("2", "x")), in("", responseTo("1", "give")),
+	} {
+		if s, whole := w.step(ev, caller{}); whole {
+			got = append(got, fmt.Sprintf("%q %s", s.Branch, s.Calls[0].Tool))
+		}
+	}
+	if want := []string{fmt.Sprintf("%q x", task), `"" give`}; !slices.Equal(got, want) {
+		t.Errorf("got the steps %q, want %q", got, want)
+	}
 }
 
 // Placeholders of long-running calls and calls that wait for somebody are no calls with a result.

@@ -9,7 +9,8 @@ import (
 // Step is one answer of a model with the results of the tools that it called.
 type Step struct {
 	// Invocation and Branch name the lane that the step belongs to. Steps of different lanes are never
-	// compared. A user's message begins a new invocation.
+	// compared. A user's message begins a new invocation. In an isolation scope of ADK v2 it is part of Branch, behind
+	// a byte 0x1F.
 	Invocation, Branch string
 	// Agent is the author of the answer. The same call of two agents is two calls.
 	Agent string
