@@ -26,14 +26,14 @@ type historian interface {
 }
 
 // turn is [Recaller.Turn].
-func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (Passage, error) {
+func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, q Query, line string) (Passage, error) {
 	position, ok := positionOf(line)
 	if !ok {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)
 	}
 	step := make(chan Passage, 1) // nobody reads that of a step that was given up
 	err := r.steps.run(ctx, ref, func(ctx context.Context) error {
-		p, err := r.readTurn(ctx, ref, branch, line, position)
+		p, err := r.readTurn(ctx, ref, q, line, position)
 		step <- p
 		return err
 	})
@@ -44,14 +44,22 @@ func (r *Recaller) turn(ctx context.Context, ref compaction.SessionRef, branch, 
 }
 
 // readTurn reads the turn of the event at a position, which line names.
-func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, branch, line string, position int) (Passage, error) {
+func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, q Query, line string, position int) (Passage, error) {
 	events, first, err := r.around(ctx, ref, position)
 	if err != nil {
 		return Passage{}, err
 	}
-	at := position - first
+	var view []*session.Event
+	if q.call != "" {
+		loaded, err := r.svc.Load(ctx, ref)
+		if err != nil {
+			return Passage{}, err
+		}
+		view = loaded.View
+	}
+	at, reads := position-first, q.reads(view)
 	may := func(ev *session.Event) bool {
-		return ev != nil && adk.Visible(branch, adk.Lane(ev)) && wordsearch.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
+		return ev != nil && reads(ev) && wordsearch.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
 	}
 	if at < 0 || at >= len(events) || !may(events[at]) {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)
