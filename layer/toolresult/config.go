@@ -54,7 +54,8 @@ type Config struct {
 	// PerTool maps the names of tools to limits of their own. Zero fields take the value of the Config.
 	PerTool map[string]Limits
 	// Exempt names tools whose results are never cut. ADK's own tools whose results the app reads, such
-	// as set_model_response, and read_result are exempt in any case.
+	// as set_model_response, and read_result are exempt in any case. So is what recall and recall_turn of package recall
+	// have found, unless PerTool has limits for them.
 	Exempt []string
 	// Set Readable if the model can read whole results with read_result. Every shortened result then
 	// carries its reference under the key ref_id, and results over StubAbove become stubs.

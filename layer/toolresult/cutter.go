@@ -9,6 +9,7 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/canonical"
+	"github.com/adk-go-ext/longsession/internal/recalled"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 )
@@ -114,9 +115,27 @@ func (c *Cutter) limitsOf(tool string) limits {
 	return c.all
 }
 
+// isRecalled reports whether a result is what recall or recall_turn has found. These bound it, and a model that has to
+// read it back would search for nothing. An app may have tools of these names, whose results look different, and limits
+// of its own for them.
+func (c *Cutter) isRecalled(tool string, response map[string]any) bool {
+	if _, own := c.perTool[tool]; own || !recalled.IsTool(tool) {
+		return false
+	}
+	passages, _ := response[recalled.PassagesKey].(string)
+	_, ours := recalled.Line(&genai.FunctionResponse{Name: tool, Response: response})
+	return ours && len(response) == 2 && len(passages) <= mostRecalled
+}
+
+// mostRecalled is more than the passages of one answer have, in bytes.
+const mostRecalled = 64 << 10
+
 // shorten is Response for a result that comes with media of that many tokens.
 func (c *Cutter) shorten(tool string, response map[string]any, media int) (map[string]any, Cut, bool) {
 	if len(response) == 0 || tool == ReadResultName || exempt(tool, c.cfg.Exempt) {
+		return response, Cut{}, false
+	}
+	if c.isRecalled(tool, response) {
 		return response, Cut{}, false
 	}
 	lim := c.limitsOf(tool)
