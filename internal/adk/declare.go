@@ -44,6 +44,42 @@ func Takes(req *model.LLMRequest, t tool.Tool) bool {
 	return !taken || isSame(other, t)
 }
 
+// HasOther reports whether a request has another tool of the name of t: one that ADK runs, or a declaration that the app
+// itself has written.
+func HasOther(req *model.LLMRequest, t tool.Tool) bool {
+	if req == nil {
+		return false
+	}
+	if other, taken := req.Tools[t.Name()]; taken {
+		return !isSame(other, t)
+	}
+	d := declared(req.Config, t.Name())
+	return d != nil && d.Description != t.Description()
+}
+
+// Has reports whether a request declares a tool, and not another one of its name.
+func Has(req *model.LLMRequest, t tool.Tool) bool {
+	return req != nil && declared(req.Config, t.Name()) != nil && !HasOther(req, t)
+}
+
+// declared returns the declaration of a name, nil if there is none.
+func declared(config *genai.GenerateContentConfig, name string) *genai.FunctionDeclaration {
+	if config == nil {
+		return nil
+	}
+	for _, of := range config.Tools {
+		if of == nil {
+			continue
+		}
+		for _, d := range of.FunctionDeclarations {
+			if d != nil && d.Name == name {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
 // isSame reports whether an entry of a request is a tool. The app may offer another instance, or one in a wrapper that asks
 // for confirmation.
 func isSame(entry any, t tool.Tool) bool {
