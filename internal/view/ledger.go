@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -122,9 +123,25 @@ func (o Options) addition(ledger string) string {
 		text = "\n\n" + unframed(ledger)
 	}
 	if o.RecallTool != "" {
-		text += "\n\nEarlier messages can be searched with the tool " + unframed(o.RecallTool) + "."
+		text += offer(o.RecallTool)
 	}
 	return text
+}
+
+// offer is the sentence about a recall tool.
+func offer(tool string) string {
+	return "\n\nEarlier messages can be searched with the tool " + unframed(tool) + "."
+}
+
+// WithoutOffer returns the text of a summary without the sentence about a recall tool of that name, also where ADK shows
+// the summary to another agent as quoted words. It returns any other text as it is.
+func WithoutOffer(text, tool string) string {
+	says := offer(tool) + closing
+	at := strings.LastIndex(text, says)
+	if at < 0 || !IsSummaryText(text) {
+		return text
+	}
+	return text[:at] + closing + text[at+len(says):]
 }
 
 // Addition returns the text that a view shows behind the prose of one of a branch's summaries, "" for none. records

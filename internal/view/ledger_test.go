@@ -207,3 +207,30 @@ func TestAdditionIsWhatTheViewShows(t *testing.T) {
 		t.Errorf("without records %q is added", got)
 	}
 }
+
+// A summary whose reader has no such tool is shown without the sentence, also as ADK quotes it to another agent. No other
+// text changes, and no other words of a summary.
+func TestASummaryCanLeaveOutTheRecallTool(t *testing.T) {
+	t.Parallel()
+	const says = "\n\nEarlier messages can be searched with the tool recall."
+	h := turns(2).Compact("s", "e1", "e2").Amend(text("He wrote:" + says + "\n\nThat was it.")).Amend(valued(600, "ORD-1"))
+	with := (view.Options{RecallTool: "recall"}).New(h.Events).Events().Slice()[0].Content.Parts[0].Text
+	without := view.Project(h.Events)[0].Content.Parts[0].Text
+	if with == without {
+		t.Fatal("the summary names no tool")
+	}
+	for text, want := range map[string]string{
+		with:    without,
+		without: without,
+		"For context: [desk] said: " + with + " More.": "For context: [desk] said: " + without + " More.",
+		"It ends so:" + says + "\n\n[End of summary.]": "It ends so:" + says + "\n\n[End of summary.]",
+		"": "",
+	} {
+		if got := view.WithoutOffer(text, "recall"); got != want {
+			t.Errorf("%q becomes\n%q, want\n%q", text, got, want)
+		}
+	}
+	if got := view.WithoutOffer(with, "find"); got != with {
+		t.Errorf("the sentence about another tool is gone: %q", got)
+	}
+}
