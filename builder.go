@@ -20,7 +20,6 @@ import (
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/prompt"
-	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolresult/store"
 	"github.com/adk-go-ext/longsession/layer/toolsearch"
@@ -43,44 +42,6 @@ func (b *builder) addLayers() error {
 	return errors.Join(
 		b.prepareRecall(), b.addToolResults(), b.addPrompt(), b.addBudget(), b.addToolSearch(), b.addGuard(), b.prepareContextTools(),
 	)
-}
-
-// prepareRecall has summaries say that earlier messages can be searched, and leaves what a search has found whole. It
-// comes before the layers are made, and addRecall behind the session service.
-func (b *builder) prepareRecall() error {
-	c := b.cfg
-	if !c.Recall.Enabled {
-		return nil
-	}
-	c.Compaction.RecallTool = recall.ToolName
-	c.leaveWhole(recall.ToolName, recall.TurnToolName)
-	b.indexAfterCompactions()
-	return c.Recall.Check()
-}
-
-// indexAfterCompactions has the file's index take in what summaries stand for, as soon as they are stored.
-func (b *builder) indexAfterCompactions() {
-	own := b.cfg.Compaction.Observer
-	b.cfg.Compaction.Observer = func(ctx context.Context, o compaction.Observation) {
-		b.Recall.Observe(ctx, o)
-		if own != nil {
-			own(ctx, o)
-		}
-	}
-}
-
-// addRecall makes the tools, unless they are off.
-func (b *builder) addRecall() error {
-	if !b.cfg.Recall.Enabled {
-		return nil
-	}
-	r, err := recall.New(b.Sessions, b.cfg.Recall)
-	if err != nil {
-		return err
-	}
-	b.Recall = r
-	b.tools = append(b.tools, r.Tools()...)
-	return nil
 }
 
 // addToolResults makes the cutter, the masker and read_result, and has the view cut.
@@ -130,7 +91,7 @@ func (b *builder) dropResults() {
 	})
 }
 
-// searchMax is more than an answer of tool_search, tool_call, recall or recall_turn has, in bytes.
+// searchMax is more than an answer of tool_search or tool_call has, in bytes.
 const searchMax = 64 << 10
 
 // leaveWhole sets the limits of tools of the stack's whose results are bounded already. What a search has found must be

@@ -34,7 +34,7 @@ type Config struct {
 	Registry *tokens.Registry
 	// Compaction configures the summaries. Its own Model, AgentModel and Registry take precedence
 	// over the fields above. Its fields Cut, Fixed and Fits belong to the stack, unless the layer that uses
-	// them is disabled. So does RecallTool, if Recall is enabled.
+	// them is disabled. So does RecallTool, unless Recall is disabled.
 	Compaction compaction.Config
 	// ToolResults configures how long a tool result may be in a prompt. The stack offers read_result,
 	// so results are always Readable: the model can read each of them whole. In a context window below
@@ -71,9 +71,11 @@ type Config struct {
 	// compact_context. They are off unless Enabled is set, because each request then declares them.
 	ContextTools contexttool.Config
 	// Recall offers the model recall and recall_turn, by which it searches the session's earlier messages, word for word
-	// as they were said. They are off unless Enabled is set. Summaries then name recall, and requests that show a summary
-	// declare both. So do all requests of an agent whose instruction names one of them, and all with
-	// Recall.AcrossSessions. Recall.Redact and Compaction.Redact are the same function, so it is enough to set one of them.
+	// as they were said. Summaries name recall, and requests that show a summary declare both; before the first one
+	// nothing is declared and nothing is indexed. All requests of an agent whose instruction names one of them declare
+	// them, and all with Recall.AcrossSessions. An agent that has a tool of its own with one of these names keeps it and
+	// is offered neither, and the log says so once. Recall.Disabled turns the tools off. Recall.Redact and
+	// Compaction.Redact are the same function, so it is enough to set one of them, and it holds without the tools, too.
 	Recall recall.Config
 	// Disable turns layers off. An app with a disabled layer sends the same bytes as one without it.
 	// The settings of a disabled layer are ignored, except that limits of the guard are refused then.

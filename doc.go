@@ -10,7 +10,8 @@
 // (package budget) measures every request as it is sent, makes one that is too large fit, and recovers if the
 // provider refuses it. The prompt (package prompt) adds sections such as AGENTS.md where they leave the
 // cached prefix stable. Tool search (package toolsearch) takes the declarations of many tools out of
-// requests, and lets the model find them. The guard (package guard) counts what each session spends, stops it
+// requests, and lets the model find them. With recall (package recall) the model searches what a summary stands
+// for. The guard (package guard) counts what each session spends, stops it
 // at its limits, and notices agents that repeat themselves.
 //
 // They sit at several places. For one model call:
@@ -36,7 +37,8 @@
 //	          here because it must answer with the message, which hides it from those behind.
 //	tools     declares read_result and the tools of the layers, in front of those of the search, whether a
 //	          plugin or the model's wrapper declares those. Each is declared where it has something to do.
-//	          Around the model, it declares those of recall for agents without plugins.
+//	          Those of recall come with the first summary, and not beside a tool of the app's of the same
+//	          name. Around the model, it declares them for agents without plugins.
 //	measure   has compaction measure what the app's plugins and ours left.
 //	Model     wraps the agent's model in the layers that must see every call and every error of the
 //	          provider. An agent's own callbacks run after all plugins, and an agent that runs as a tool
@@ -63,7 +65,7 @@
 //
 // In live runs ADK calls neither the model's wrapper nor any callback before the model. There, only the
 // cut, the view and the summaries exist: give the agent the tools of [Stack.Tools], so that it can read
-// results whole.
+// results whole, and those of [Stack.Recall], so that it can search.
 //
 // # A single layer
 //

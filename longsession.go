@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,7 +42,8 @@ type Stack struct {
 	// Guard knows what sessions spend, and lets a stopped one go on: see [guard.Guard.Usage] and
 	// [guard.Guard.Reset]. It is nil if LayerGuard is disabled.
 	Guard *guard.Guard
-	// Recall searches the raw history of sessions. It is nil unless Config.Recall is enabled.
+	// Recall searches the raw history of sessions, and has the tools by which a model does. It is nil if Config.Recall is
+	// disabled.
 	Recall *recall.Recaller
 
 	cutter  *toolresult.Cutter // nil without LayerToolResults
@@ -49,8 +51,7 @@ type Stack struct {
 	meter   *budget.Meter      // nil without any layer that needs it
 	// registry has the prices for subtasks; nil is the built-in table.
 	registry *tokens.Registry
-	// tools are what the layers offer to agents: read_result, the context tools and those of recall, as far
-	// as they are on.
+	// tools are what the layers offer to agents besides recall: read_result and the context tools, as far as they are on.
 	tools []tool.Tool
 	order []row // the layers that are on
 	// before and behind are the plugins around the app's own.
@@ -58,6 +59,7 @@ type Stack struct {
 	// offered is true once an app was given a way by which its agents can read whole results.
 	offered atomic.Bool
 	places  survive.Places
+	other   sync.Once // tells of a tool of the app's that is named like one of recall's
 }
 
 // New puts the layers over inner. It returns an error if the config contradicts itself, or if inner
@@ -106,7 +108,7 @@ func (s *Stack) PluginConfig(own ...*plugin.Plugin) runner.PluginConfig {
 
 // Model wraps llm in the layers that must see every call and every error of the provider. Give the
 // result to the agent. Each agent of an app may have a model of its own. With every layer but compaction
-// disabled, Model returns llm itself.
+// disabled, and Recall, too, Model returns llm itself.
 func (s *Stack) Model(llm model.LLM) model.LLM {
 	s.offer()
 	return s.wrap(llm)
@@ -122,11 +124,13 @@ func (s *Stack) Ahead(provider llmagent.InstructionProvider) llmagent.Instructio
 	return s.meter.Ahead(provider)
 }
 
-// Tools returns the tools that the layers offer, to be appended to an agent's own: read_result, and the tools
-// of Config.ContextTools and Config.Recall. Agents that take part in live runs need them, and agents of a
-// runner without the plugins need the context tools. For all others, each is put into the requests in which it has
-// something to do: read_result for agents with tools of their own, and those of Recall from the first summary on. An
-// agent that has them among its own tools declares them always. It returns nil if there are none.
+// Tools returns the tools that the layers offer, to be appended to an agent's own: read_result, and those of
+// Config.ContextTools. Agents that take part in live runs need them, and agents of a runner without the plugins need
+// the context tools. For all others, each is put into the requests in which it has something to do. An agent that has
+// them among its own tools declares them always. It returns nil if there are none.
+//
+// Those of [Stack.Recall] are not among them: requests are given them from the first summary on, and an agent may have a
+// tool of such a name. Only an agent that takes part in live runs needs them among its own, from its Tools method.
 func (s *Stack) Tools() []tool.Tool {
 	s.offer()
 	return slices.Clone(s.tools)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
 
@@ -49,7 +50,7 @@ func TestEachLayerWrapsAModelAlone(t *testing.T) {
 	t.Parallel()
 	for _, only := range everyLayer {
 		cfg := withEverything()
-		cfg.Disable = slices.DeleteFunc(slices.Clone(everyLayer), func(l longsession.Layer) bool { return l == only })
+		cfg.Disable, cfg.Recall.Disabled = slices.DeleteFunc(slices.Clone(everyLayer), func(l longsession.Layer) bool { return l == only }), true
 		stack := newStack(t, cfg)
 		llm := model.LLM(speaker("m"))
 		wrapped := stack.Model(llm)
@@ -81,7 +82,7 @@ func TestPluginsOfEveryLayerHaveTheirPlaces(t *testing.T) {
 func TestSettingsOfADisabledLayerAreIgnored(t *testing.T) {
 	t.Parallel()
 	cfg := longsession.Config{
-		Model: speaker("m"), Disable: everyLayer,
+		Model: speaker("m"), Disable: everyLayer, Recall: recall.Config{Disabled: true, Limit: -1},
 		ToolSearch: toolsearch.Config{Threshold: 7, ContextWindow: 8_000}, Prompt: prompt.Config{SourceTimeout: -2},
 	}
 	cfg.Compaction.ContextWindow = 9_000

@@ -128,7 +128,7 @@ func TestAChatWithoutToolsSendsWhatBareADKSends(t *testing.T) {
 				p := &provider{answer: row.answer}
 				llm, sessions, plugins := p.gemini(t), session.InMemoryService(), runner.PluginConfig{}
 				if layers {
-					stack := newStack(t, longsession.Config{Model: llm, Recall: recall.Config{Enabled: true}, Compaction: compaction.Config{InvocationThreshold: compaction.Off}})
+					stack := newStack(t, longsession.Config{Model: llm, Compaction: compaction.Config{InvocationThreshold: compaction.Off}})
 					llm, sessions, plugins = stack.Model(llm), stack.Sessions, stack.PluginConfig()
 				}
 				root, err := row.build(llm)
@@ -208,7 +208,6 @@ func small(inner model.LLM) longsession.Config {
 	return longsession.Config{
 		Model:      inner,
 		Compaction: compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 32_000, InvocationThreshold: 3, RetainEvents: 2, MaxLedgerTokens: compaction.Off, Synchronous: true},
-		Recall:     recall.Config{Enabled: true},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/layer/budget"
 	"github.com/adk-go-ext/longsession/layer/prompt"
+	"github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolsearch"
 )
@@ -51,7 +52,7 @@ func TestTheWrapperOfAModelHasAClientOnlyIfTheModelHas(t *testing.T) {
 
 func TestAStackWithoutLayersLeavesModelsAndToolsAlone(t *testing.T) {
 	t.Parallel()
-	stack := newStack(t, longsession.Config{Model: speaker("m"), Disable: everyLayer})
+	stack := newStack(t, longsession.Config{Model: speaker("m"), Disable: everyLayer, Recall: recall.Config{Disabled: true}})
 	if llm := model.LLM(speaker("m")); stack.Model(llm) != llm {
 		t.Error("the model is wrapped")
 	}

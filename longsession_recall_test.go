@@ -16,15 +16,15 @@ import (
 )
 
 // A model recalls in a stack what a summary stands for, and reads it whole, however long it is.
-func TestAStackOffersRecallOnlyIfItIsOn(t *testing.T) {
+func TestAStackOffersRecallUnlessItIsDisabled(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{false, true} {
 		stack := newStack(t, longsession.Config{
 			Compaction: compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 32_000, MaxLedgerTokens: compaction.Off, MaxSummaryTokens: 40, Synchronous: true},
-			Recall:     recall.Config{Enabled: on, MaxTokens: 4_000},
+			Recall:     recall.Config{Disabled: !on, MaxTokens: 4_000},
 		})
 		if (stack.Recall != nil) != on {
-			t.Errorf("enabled %v: Recall is %v", on, stack.Recall)
+			t.Errorf("on %v: Recall is %v", on, stack.Recall)
 		}
 		said := ""
 		llm := compactiontest.NewModel("m", func(n int, req *model.LLMRequest) *model.LLMResponse {
@@ -47,7 +47,7 @@ func TestAStackOffersRecallOnlyIfItIsOn(t *testing.T) {
 				}
 			}
 			if _, declared := req.Tools["recall"]; declared != (on && summary) {
-				t.Errorf("enabled %v, summary %v: declared %v", on, summary, declared)
+				t.Errorf("on %v, summary %v: declared %v", on, summary, declared)
 			}
 			return compactiontest.Say(fmt.Sprintf("Cupboard %d has the color %s. %s", n, []string{"red", "green", "blue"}[n%3], strings.Repeat("It is made of wood. ", 60)))
 		})
@@ -67,14 +67,14 @@ func TestRecallAndCompactionShareTheirRedaction(t *testing.T) {
 	t.Parallel()
 	hide := func(text string) string { return strings.ReplaceAll(text, "X4829917", "[gone]") }
 	base := compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 32_000}
-	_, err := longsession.New(nil, longsession.Config{Compaction: compaction.Config{Summarizer: base.Summarizer, Redact: hide, RecallTool: "find"}, Recall: recall.Config{Enabled: true, Redact: hide, Limit: -1}})
+	_, err := longsession.New(nil, longsession.Config{Compaction: compaction.Config{Summarizer: base.Summarizer, Redact: hide, RecallTool: "find"}, Recall: recall.Config{Redact: hide, Limit: -1}})
 	for _, want := range []string{"Recall.Redact is set", `Compaction.RecallTool is "find"`, "Limit is -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 	for _, inRecall := range []bool{false, true} {
-		cfg := longsession.Config{Compaction: base, Recall: recall.Config{Enabled: true}}
+		cfg := longsession.Config{Compaction: base}
 		if inRecall {
 			cfg.Recall.Redact = hide
 		} else {
@@ -109,7 +109,7 @@ func TestARedactionOfRecallHoldsWithoutItsTools(t *testing.T) {
 		return strings.ReplaceAll(text, "X4829917", "[gone]")
 	}
 	stack := newStack(t, longsession.Config{
-		Compaction: compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 32_000}, Recall: recall.Config{Redact: hide},
+		Compaction: compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 32_000}, Recall: recall.Config{Disabled: true, Redact: hide},
 	})
 	llm := compactiontest.NewModel("m", func(int, *model.LLMRequest) *model.LLMResponse {
 		return compactiontest.Say("Your passport number is X4829917, and your order is ORD-1729. " + strings.Repeat("The parcel is on its way to you. ", 40))

@@ -3,8 +3,6 @@ package longsession
 import (
 	"context"
 	"errors"
-	"iter"
-	"slices"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
@@ -13,9 +11,6 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
-	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/internal/wrapper"
-	"github.com/adk-go-ext/longsession/layer/recall"
 )
 
 // row is one row of the stack's order: what a layer puts around the app. Fields that are nil put nothing there.
@@ -46,7 +41,7 @@ func (b *builder) order() []row {
 		{name: "note", on: b.meter != nil && b.cfg.uses(LayerBudget), before: b.meter.Plugin},
 		{name: "budget", on: b.meter != nil, wrap: b.meter.Model, close: b.meter.Flush},
 		{name: "defer", on: b.search != nil, wrap: b.search.Select, behind: b.search.Plugin, close: b.search.Flush},
-		{name: "tools", on: len(b.tools) > 0, wrap: b.offerRecall, behind: onRequests("longsession-tools", b.declare)},
+		{name: "tools", on: len(b.tools) > 0 || b.Recall != nil, wrap: b.offerRecall, behind: onRequests("longsession-tools", b.declare)},
 		{name: "sections", on: b.prompt != nil, wrap: b.prompt.Model, before: b.prompt.Plugin, behind: b.prompt.MessagePlugin, close: b.prompt.Flush},
 		{name: "recall", on: b.Recall != nil, close: b.Recall.Flush},
 	}
@@ -110,8 +105,9 @@ func onRequests(name string, before llmagent.BeforeModelCallback) func() *plugin
 
 // declare declares what the layers offer, as far as the request has a use for it. For read_result, the wrapper of
 // [Stack.Model] does it again on the final request.
-func (s *Stack) declare(_ agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
+func (s *Stack) declare(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 	s.declareIn(req, s.tools)
+	s.declareRecall(req, ctx.AgentName)
 	return nil, nil
 }
 
@@ -120,25 +116,6 @@ func (s *Stack) declareIn(req *model.LLMRequest, tools []tool.Tool) {
 	for _, t := range tools {
 		adk.Declare(req, t)
 	}
-}
-
-// offerRecall declares the tools of recall for agents without plugins, such as those of subtasks: their summaries name
-// recall, too. It gives them nothing else to search, such as other sessions of the user.
-func (s *Stack) offerRecall(llm model.LLM) model.LLM {
-	if s.Recall == nil || wrapper.Wraps(llm, s) {
-		return llm
-	}
-	return wrapper.New(llm, s, "longsession", func(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
-		if ic := adk.Invocation(ctx); ic != nil && req != nil && !adk.IsCustom(ic.Agent()) && namesRecall(req) {
-			s.declareIn(req, s.Recall.Tools())
-		}
-		return llm.GenerateContent(ctx, req, stream)
-	})
-}
-
-// namesRecall reports whether a request tells the model of recall: each view with summaries has one that does.
-func namesRecall(req *model.LLMRequest) bool {
-	return slices.ContainsFunc(req.Contents, promptsize.IsSummary) || adk.Instructs(req, recall.ToolName) || adk.Instructs(req, recall.TurnToolName)
 }
 
 // measure has compaction measure the request, for the same agents.

@@ -127,8 +127,8 @@ func (r *resolver) owned() {
 // recall gives both that keep or return texts the same redaction.
 func (r *resolver) recall() {
 	c := r.cfg
-	if name := c.Compaction.RecallTool; c.Recall.Enabled && name != "" && name != recall.ToolName {
-		r.Refuse("Compaction.RecallTool", name, "Recall is enabled, and its tool is %s: leave the name out", recall.ToolName)
+	if name := c.Compaction.RecallTool; !c.Recall.Disabled && name != "" && name != recall.ToolName {
+		r.Refuse("Compaction.RecallTool", name, "Recall searches by its own tool, %s: leave the name out, or set Recall.Disabled", recall.ToolName)
 	}
 	// Exact values go through the same function, also where nobody searches.
 	switch {

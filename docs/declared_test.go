@@ -79,7 +79,7 @@ func TestTheLayersDeclareWhatEconomicsSays(t *testing.T) {
 	play := func(id string, turns int, summarize bool, asked contexttool.Config, tools []tool.Tool, sets ...tool.Toolset) (none, stub, summary []offered) {
 		t.Helper()
 		cfg := longsession.Config{
-			Model: compactiontest.NewModel("m", nil), ContextTools: asked, Recall: recall.Config{Enabled: true},
+			Model: compactiontest.NewModel("m", nil), ContextTools: asked,
 			Compaction: compaction.Config{Summarizer: summarizer.Extractive{}, ContextWindow: 100_000, InvocationThreshold: compaction.Off, MaxLedgerTokens: compaction.Off, Synchronous: true},
 		}
 		if summarize {
@@ -154,7 +154,7 @@ func TestTheLayersDeclareWhatEconomicsSays(t *testing.T) {
 	testkit.Figures(t, "economics.md", "| nothing of all that | none | %d |\n"+
 		"| the agent has tools of its own, whether a result is shortened or not | `read_result` | %d |\n"+
 		"| it has no tools, and the request shows something shortened | `read_result` | %d |\n"+
-		"| the request shows a summary, and `Recall` is on | `recall`, `recall_turn` | %d |\n"+
+		"| the request shows a summary, unless `Recall` is disabled | `recall`, `recall_turn` | %d |\n"+
 		"| the same, and the agent has tools | `read_result`, `recall`, `recall_turn` | %d |\n"+
 		"| 200 tools of an MCP server, whose declarations are deferred | `read_result`, `tool_search`, `tool_call` | %d |\n"+
 		"| `ContextTools` is on | `compact_context`, `mark_task_done` | %d |",

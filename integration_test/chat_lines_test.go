@@ -33,7 +33,6 @@ import (
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/layer/prompt"
 	"github.com/adk-go-ext/longsession/layer/prompt/agentsmd"
-	search "github.com/adk-go-ext/longsession/layer/recall"
 	"github.com/adk-go-ext/longsession/layer/subtask"
 	"github.com/adk-go-ext/longsession/layer/subtask/tools"
 	"github.com/adk-go-ext/longsession/layer/toolresult"
@@ -144,7 +143,6 @@ func (k *chatted) config() longsession.Config {
 		ToolResults:  toolresult.Config{PerTool: map[string]toolresult.Limits{"log_lines": {StubAbove: toolresult.Off, MaxLines: 20}, "log_head": cut(toolresult.Head), "log_tail": cut(toolresult.Tail), "log_both": cut(toolresult.Both)}},
 		Prompt:       prompt.Config{Project: loader},
 		ContextTools: contexttool.Config{Enabled: true, CheckpointTokens: compaction.Off},
-		Recall:       search.Config{Enabled: true},
 	}
 }
 

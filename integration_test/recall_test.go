@@ -36,7 +36,6 @@ type searched struct {
 
 func newSearched(t *testing.T, inner session.Service, cfg recaller.Config) *searched {
 	t.Helper()
-	cfg.Enabled = true
 	stack, err := longsession.New(inner, longsession.Config{
 		Compaction: compaction.Config{Summarizer: &compactiontest.Oracle{}, ContextWindow: 64_000, Synchronous: true, MaxLedgerTokens: compaction.Off, InvocationThreshold: 5},
 		Recall:     cfg,

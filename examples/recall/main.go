@@ -1,7 +1,7 @@
 // Command recall plays a chat of 200 turns through the real ADK runner. In the first turns the user says things that
 // matter, such as an address and the number of a contract, and at the end asks for them. The chat is played four
-// times: with ADK alone, with summaries, with a ledger of exact values on top, and with the tool recall as well. A
-// table shows what the model could still answer and what it was sent. It needs no key and no network:
+// times: with ADK alone, with summaries, with a ledger of exact values on top, and with the tool recall as well, which is
+// the default. A table shows what the model could still answer and what it was sent. It needs no key and no network:
 //
 //	go run ./examples/recall
 //

@@ -68,15 +68,15 @@ func ways() []way {
 		{"ADK alone", nil},
 		{"summaries", func() longsession.Config {
 			cfg := standard()
-			cfg.Compaction.MaxLedgerTokens = compaction.Off
+			cfg.Compaction.MaxLedgerTokens, cfg.Recall.Disabled = compaction.Off, true
 			return cfg
 		}},
-		{"and ledger", standard},
-		{"and recall", func() longsession.Config {
+		{"and ledger", func() longsession.Config {
 			cfg := standard()
-			cfg.Recall.Enabled = true
+			cfg.Recall.Disabled = true
 			return cfg
 		}},
+		{"and recall", standard},
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 // Config says what a search returns. The zero value is the defaults.
 type Config struct {
-	// Enabled offers the tools in a stack of package longsession. It has no effect on [New].
-	Enabled bool
+	// Disabled leaves the tools out of a stack of package longsession. It has no effect on [New].
+	Disabled bool
 	// Limit is how many events a search finds at most. 0 means 8, the most is 50.
 	Limit int
 	// Around is how many events before a found one are returned with it, and as many behind it. 0 means 1.

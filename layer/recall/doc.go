@@ -10,6 +10,6 @@
 // and those above it. What the prompt shows already is left out, and so are earlier answers of recall itself.
 //
 // To add it to an app, give [Recaller.Tools] to the agent, and set compaction.Config.RecallTool to
-// [ToolName], so that the summaries say that there is more. A stack of package longsession does both if
-// Config.Recall.Enabled is set.
+// [ToolName], so that the summaries say that there is more. A stack of package longsession does both unless
+// Config.Recall.Disabled is set.
 package recall

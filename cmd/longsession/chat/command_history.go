@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/layer/contexttool"
 	"github.com/adk-go-ext/longsession/layer/recall"
@@ -29,7 +30,7 @@ func searchHistory(ctx context.Context, c *Chat, words string, w io.Writer) erro
 	searcher := c.cfg.Stack.Recall
 	if searcher == nil {
 		var err error
-		if searcher, err = recall.New(c.cfg.Stack.Sessions, recall.Config{Enabled: true}); err != nil {
+		if searcher, err = recall.New(c.cfg.Stack.Sessions, recall.Config{}); err != nil {
 			return err
 		}
 	}
@@ -81,6 +82,7 @@ func showTools(_ context.Context, c *Chat, _ string, w io.Writer) error {
 	if tools == nil && c.cfg.Stack != nil {
 		tools = c.cfg.Stack.Tools()
 	}
+	tools = withRecall(tools, c.cfg.Stack)
 	if c.cfg.NoCheckpoint {
 		tools = slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return t.Name() == contexttool.MarkTaskDoneName })
 	}
@@ -99,6 +101,21 @@ func showTools(_ context.Context, c *Chat, _ string, w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// withRecall adds the tools by which the agent searches earlier messages, which it has from the first summary on. An
+// agent with a tool of one of their names has neither.
+func withRecall(tools []tool.Tool, stack *longsession.Stack) []tool.Tool {
+	if stack == nil || stack.Recall == nil {
+		return tools
+	}
+	offered := stack.Recall.Tools()
+	for _, t := range tools {
+		if slices.ContainsFunc(offered, func(one tool.Tool) bool { return one.Name() == t.Name() }) {
+			return tools
+		}
+	}
+	return slices.Concat(tools, offered)
 }
 
 // listed is a session of the person.

@@ -165,7 +165,7 @@ var own = []option{
 		func(c *longsession.Config, n int) { c.Masking.KeepLast = orOff(n) }),
 	choice("session.on_disconnect", "on-disconnect", "pause", "(the command: the session stays in its file, to be resumed)", "what happens to a session when its terminal goes away", func(*longsession.Config, string) {}, "pause"),
 	toggle(callsAlone, "watchdog-calls-alone", "false", "Guard.Watchdog.CallsAlone", "the watchdog also reports equal calls whose results differ; with safety.watchdog = 'warn' only", func(c *longsession.Config, on bool) { c.Guard.Watchdog.CallsAlone = on }),
-	negated(toggle("session.recall", "no-recall", "false; true in longsession chat", "Recall.Enabled", "no search of earlier messages, by the agent and by /recall", func(c *longsession.Config, on bool) { c.Recall.Enabled = on })),
+	negated(toggle("session.recall", "no-recall", "true", "Recall.Disabled", "no search of earlier messages by the agent", func(c *longsession.Config, on bool) { c.Recall.Disabled = !on })),
 }
 
 // The keys that [Resolve] looks at together.

@@ -98,7 +98,7 @@ var effects = []struct {
 	{"session.context.tool_result_keep_first", "1", "", func(r result) any { return r.c.Masking.KeepFirst }, 1},
 	{"session.context.tool_result_keep_last", "3", "", func(r result) any { return r.c.Masking.KeepLast }, 3},
 	{"session.on_disconnect", `"pause"`, "", func(r result) any { return originOf(r.s, "session.on_disconnect") != "" }, true},
-	{"session.recall", "true", "", func(r result) any { return r.c.Recall.Enabled }, true},
+	{"session.recall", "false", "", func(r result) any { return r.c.Recall.Disabled }, true},
 	{"safety.watchdog", `"note"`, "", func(r result) any { return r.c.Guard.Watchdog.Mode }, watchdog.Note},
 	{"safety.small_tier_parent", `"allow"`, "agent.model = 'claude-haiku-4-5'", func(r result) any { return len(r.s.Notes) }, 0},
 	{"compaction.safety_ratio", "0.6", "", func(r result) any { return r.c.Compaction.SafetyRatio }, 0.6},

@@ -69,9 +69,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 			v.Preset.Model = &demo
 		}
 	}
-	if err := chatDefaults(&in.App); err != nil {
-		return nil, err
-	}
+	chatDefaults(&in.App)
 	if s.source.vertex() { // it has its own days on which models are turned off
 		vertex := preset.Vertex
 		in.App.Preset.Provider = &vertex
@@ -118,12 +116,11 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 	return s, err
 }
 
-// chatDefaults sets what a chat has from the start, besides compaction: checkpoints, tools with a context of their own,
-// and the search of earlier messages.
-func chatDefaults(app *config.Values) error {
+// chatDefaults sets what a chat has from the start, besides the layers: checkpoints, and tools with a context of their
+// own.
+func chatDefaults(app *config.Values) {
 	on, checkpoint := true, contexttool.ByModel
 	app.Preset.AgenticTools, app.Preset.Checkpoint = &on, &checkpoint
-	return app.Set("session.recall", "true")
 }
 
 // readFile reads the file of settings that was named, or the one that [config.Locate] finds.

@@ -47,7 +47,7 @@ type deferring struct {
 func (l *layers) settings() []setting.Setting {
 	return []setting.Setting{
 		{Name: "layers", Value: setting.Choice(&l.which, layerChoices...),
-			Help: "layers besides compaction: none, toolresult (long tool results are shortened, old ones masked; all are readable), budget (no request exceeds the window), toolsearch (declarations of tools of MCP servers are left out, and found when needed), all"},
+			Help: "layers besides compaction: none, toolresult (long tool results are shortened, old ones masked; all are readable), budget (no request exceeds the window), toolsearch (declarations of tools of MCP servers are left out, and found when needed), all (these, and recall is declared from the first summary on)"},
 		{Name: "stub-above", Field: "StubAbove", Value: number(&l.limits.StubAbove, "cuts results at --result-bytes instead"),
 			Help: "show a reference instead of tool results over this many bytes; auto: 4,096, less in a small window; 0: never"},
 		{Name: "result-bytes", Field: "MaxBytes", Value: number(&l.limits.MaxBytes, "is no limit"),
@@ -79,6 +79,7 @@ func (l *layers) build(window int) *longsession.Config {
 	if len(l.mcp) > 0 {
 		cfg.ToolSearch.Category = l.category
 	}
+	cfg.Recall.Disabled = l.which != allLayers
 	switch l.which {
 	case toolResults:
 		cfg.Disable = []longsession.Layer{longsession.LayerBudget, longsession.LayerToolSearch}
