@@ -90,6 +90,8 @@ type app struct {
 	// changes makes a plugin of the app rewrite every message of the user, and answers makes it answer every second
 	// call of lookup in the place of the tool.
 	changes, answers bool
+	// recalls gives every agent a tool of the app's own that is named recall.
+	recalls bool
 	// make builds the root agent, if not nil, in the place of root. Such an app mentions a fact in every message, and
 	// no request may lack one. shuffled means that its nodes run side by side.
 	make     func(p *player) agent.Agent
@@ -400,11 +402,15 @@ type result struct {
 // an agent.
 func (p *player) tools(n *node) []tool.Tool {
 	var out []tool.Tool
-	for _, cfg := range []functiontool.Config{
+	all := []functiontool.Config{
 		{Name: "lookup", Description: "Looks something up."},
 		{Name: "order", Description: "Orders something.", IsLongRunning: true},
 		{Name: "refund", Description: "Pays money back.", RequireConfirmation: true},
-	} {
+	}
+	if p.recalls {
+		all = append(all, functiontool.Config{Name: "recall", Description: "Reads the memo of the shop."})
+	}
+	for _, cfg := range all {
 		made, err := functiontool.New(cfg, func(ctx agent.ToolContext, in args) (result, error) {
 			p.out.note("%s runs %s(%s) in %q, confirmed %s", ctx.AgentName(), cfg.Name, in.N, ctx.Branch(), canonical(ctx.ToolConfirmation()))
 			return result{strings.Repeat("The result of "+in.N+" is as expected. ", 12)}, nil

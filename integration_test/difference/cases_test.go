@@ -195,6 +195,21 @@ func TestAnApprovalWithALargePayloadIsNoRejection(t *testing.T) {
 	}
 }
 
+// TestAnAppWithARecallOfItsOwnRunsIt: every layer is on, and each agent goes on to run the app's tool of that name, before
+// the first summary and behind.
+func TestAnAppWithARecallOfItsOwnRunsIt(t *testing.T) {
+	t.Parallel()
+	for _, store := range storages.All(t) {
+		t.Run(store.Name, func(t *testing.T) {
+			t.Parallel()
+			sub := &node{name: "sub", kind: llm, plan: steps([]step{calls("recall")}, repeat(8, says), []step{calls("recall", "lookup"), calls("transfer:root")})}
+			root := &node{name: "root", kind: llm, children: []*node{sub}, plan: steps([]step{calls("recall")}, repeat(12, says), []step{calls("recall"), calls("transfer:sub")})}
+			a := app{root: root, recalls: true, turns: chat(40)}
+			a.agree(t, store, policy{change: early, layers: true})
+		})
+	}
+}
+
 // TestALateAnswerWhoseTurnDiesSendsNoMessageElsewhere: the model fails when the answer to a worker's call has been
 // stored. The next message goes where bare ADK sends it.
 func TestALateAnswerWhoseTurnDiesSendsNoMessageElsewhere(t *testing.T) {
