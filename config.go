@@ -34,7 +34,7 @@ type Config struct {
 	Registry *tokens.Registry
 	// Compaction configures the summaries. Its own Model, AgentModel and Registry take precedence
 	// over the fields above. Its fields Cut, Fixed and Fits belong to the stack, unless the layer that uses
-	// them is disabled. So does RecallTool, unless Recall is disabled.
+	// them is disabled. So do RecallTool and RecallOffered, unless Recall is disabled.
 	Compaction compaction.Config
 	// ToolResults configures how long a tool result may be in a prompt. The stack offers read_result,
 	// so results are always Readable: the model can read each of them whole. In a context window below

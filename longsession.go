@@ -58,6 +58,8 @@ type Stack struct {
 	before, behind []*plugin.Plugin
 	// offered is true once an app was given a way by which its agents can read whole results.
 	offered atomic.Bool
+	// recalls is true once it was given a way by which its agents can search earlier messages.
+	recalls atomic.Bool
 	places  survive.Places
 	other   sync.Once // tells of a tool of the app's that is named like one of recall's
 }
@@ -103,6 +105,7 @@ func New(inner session.Service, cfg Config) (*Stack, error) {
 // which of ours run first, which last, and why.
 func (s *Stack) PluginConfig(own ...*plugin.Plugin) runner.PluginConfig {
 	s.offer()
+	s.recalls.Store(true)
 	return runner.PluginConfig{Plugins: slices.Concat(s.before, own, s.behind)}
 }
 
@@ -111,6 +114,7 @@ func (s *Stack) PluginConfig(own ...*plugin.Plugin) runner.PluginConfig {
 // disabled, and Recall, too, Model returns llm itself.
 func (s *Stack) Model(llm model.LLM) model.LLM {
 	s.offer()
+	s.recalls.Store(true)
 	return s.wrap(llm)
 }
 

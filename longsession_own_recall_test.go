@@ -90,6 +90,51 @@ func (l *listening) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 	return l.LLM.GenerateContent(ctx, req, stream)
 }
 
+// An app may take the session service alone from the stack, and give its agents neither a plugin nor a model of it. They
+// cannot call recall then, so no summary names it.
+func TestNoSummaryNamesRecallOverTheSessionServiceAlone(t *testing.T) {
+	t.Parallel()
+	for _, with := range []string{"the service alone", "the model", "the plugins"} {
+		t.Run(with, func(t *testing.T) {
+			t.Parallel()
+			l := &listening{LLM: speaker("m")}
+			stack := newStack(t, small(l))
+			cfg := llmagent.Config{Name: "desk", Model: l}
+			app := runner.Config{AppName: desk.AppName, SessionService: stack.Sessions, AutoCreateSession: true}
+			switch with {
+			case "the model":
+				cfg.Model = stack.Model(l)
+			case "the plugins":
+				app.PluginConfig = stack.PluginConfig()
+			}
+			a, err := llmagent.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			app.Agent = a
+			r, err := runner.New(app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range 9 {
+				for _, err := range r.Run(t.Context(), desk.UserID, desk.SessionID, genai.NewContentFromText(fmt.Sprint("Question ", n), genai.RoleUser), agent.RunConfig{}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if last := l.heard[len(l.heard)-1]; !last.summary {
+				t.Fatal("nothing was summarized, so the test proves nothing")
+			}
+			for n, got := range l.heard {
+				if declared := len(got.tools) == 2; got.sentence != declared || got.sentence && with == "the service alone" || got.summary && !got.sentence && with != "the service alone" {
+					t.Errorf("request %d: %+v", n, got)
+				}
+			}
+		})
+	}
+}
+
 // An app may have a tool named recall or recall_turn. It keeps that tool, with and without plugins, as it is without the
 // stack: neither of ours is declared beside it, no summary names one, and the log says so once.
 func TestAToolOfTheAppsNamedRecallStaysItsOwn(t *testing.T) {

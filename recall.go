@@ -20,14 +20,15 @@ import (
 	"github.com/adk-go-ext/longsession/layer/recall"
 )
 
-// prepareRecall has summaries say that earlier messages can be searched. It comes before the session service is made, and
+// prepareRecall has summaries say that earlier messages can be searched, once the app has taken from the stack what gives
+// its agents the tools: over the session service alone, no agent has them. It comes before the session service is made, and
 // addRecall behind it.
 func (b *builder) prepareRecall() error {
 	c := b.cfg
 	if c.Recall.Disabled {
 		return nil
 	}
-	c.Compaction.RecallTool = recall.ToolName
+	c.Compaction.RecallTool, c.Compaction.RecallOffered = recall.ToolName, b.recalls.Load
 	b.indexAfterCompactions()
 	return c.Recall.Check()
 }

@@ -145,6 +145,9 @@ type Config struct {
 	// RecallTool is the name of a tool by which the agents can search earlier messages. The newest summary of a
 	// branch then says so, in the same words each time. It is shown and never stored. If empty, no summary does.
 	RecallTool string
+	// RecallOffered reports whether the agents have RecallTool by now: no summary names it before. It must return soon,
+	// because a view is locked meanwhile. If nil, they have it from the start.
+	RecallOffered func() bool
 	// PromptTemplate is the prompt for summaries; it must contain {{history}}. If empty, the
 	// default is used. It has no effect with Summarizer, so setting both is refused.
 	PromptTemplate string

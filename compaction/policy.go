@@ -14,6 +14,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/sessions"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/configerr"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -38,7 +39,7 @@ func (p *policy) engine(inner session.Service) compactor.Config {
 		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
 		Sizes: p.sizes, Limits: p.limits, CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
-		Redact: p.Redact, RecallTool: p.RecallTool, ModelOf: p.AgentModelFunc, MaySummarize: p.MaySummarize,
+		Redact: p.Redact, Shows: p.shows(), ModelOf: p.AgentModelFunc, MaySummarize: p.MaySummarize,
 	}
 	if leaser, ok := inner.(Leaser); ok {
 		cfg.Lease = leaser.Lease
@@ -53,8 +54,13 @@ func (p *policy) engine(inner session.Service) compactor.Config {
 
 // hooks translates the functions that views and sizes depend on.
 func (p *policy) hooks() (h sessions.Hooks) {
-	h.RecallTool, h.Fits, h.Cut, h.Fixed = p.RecallTool, p.Fits, p.Cut, p.Fixed
+	h.Shows, h.Fits, h.Cut, h.Fixed = p.shows(), p.Fits, p.Cut, p.Fixed
 	return h
+}
+
+// shows is what views show besides what is stored.
+func (p *policy) shows() view.Options {
+	return view.Options{RecallTool: p.RecallTool, RecallOffered: p.RecallOffered}
 }
 
 // provider may know whose model writes the summaries. It is the model if the service made the

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -86,6 +87,7 @@ func Example_configuration() {
 	llm, modelOf := scripted(), map[string]string{"ada": "gemini-2.5-pro"}
 	locks := &lockServer{}
 	fixedPart, paused := map[string]int{"clerk": 3_000}, map[string]bool{}
+	var ready atomic.Bool
 	registry, err := tokens.NewRegistry(tokens.Model{Name: "scripted", ContextWindow: 32_000})
 	if err != nil {
 		log.Fatal(err)
@@ -99,6 +101,7 @@ func Example_configuration() {
 	cfg.MaxLedgerTokens = 300
 	cfg.Redact = hidePatients
 	cfg.RecallTool = "recall"
+	cfg.RecallOffered = func() bool { return ready.Load() }
 	cfg.MaxSummaries = 10
 	cfg.Timeout = 20 * time.Second
 	cfg.InvocationThreshold = 10

@@ -15,6 +15,8 @@ type Options struct {
 	// RecallTool is the name of a tool that searches earlier messages. One summary of each branch says so,
 	// always in the same words: a frame that changed would change the prompt at its head. "" for none.
 	RecallTool string
+	// RecallOffered reports whether the agents have that tool by now. If nil, they have.
+	RecallOffered func() bool
 }
 
 // One summary of each branch, its ledger's place, has an addition behind its prose, inside its frame: exact
@@ -122,7 +124,7 @@ func (o Options) addition(ledger string) string {
 	if ledger != "" {
 		text = "\n\n" + unframed(ledger)
 	}
-	if o.RecallTool != "" {
+	if o.RecallTool != "" && (o.RecallOffered == nil || o.RecallOffered()) {
 		text += offer(o.RecallTool)
 	}
 	return text

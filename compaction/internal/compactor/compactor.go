@@ -343,7 +343,7 @@ func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 
 // ledgerFor is what the record of a step needs for its exact values.
 func (c *compactor) ledgerFor(st step) writer.Ledger {
-	shows := view.Options{RecallTool: c.engine.cfg.RecallTool}
+	shows := c.engine.cfg.Shows
 	limits := c.h.State.Prompts.Limits()
 	room := limits.SummaryTokens + limits.LedgerTokens - st.window.Tokens
 	return writer.Ledger{

@@ -28,6 +28,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction/internal/writer"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/survive"
+	"github.com/adk-go-ext/longsession/internal/view"
 )
 
 // Config are the fields of compaction.Config that decisions follow from, with their defaults filled
@@ -49,10 +50,10 @@ type Config struct {
 	MaySummarize func(adk.SessionRef) bool
 	// Lease, if not nil, is taken before the first summary of a background job.
 	Lease Lease
-	// Redact is what texts go through before values are taken from them, nil for nothing. RecallTool is
-	// compaction.Config.RecallTool.
-	Redact     func(string) string
-	RecallTool string
+	// Redact is what texts go through before values are taken from them, nil for nothing. Shows is what
+	// views show besides what is stored.
+	Redact func(string) string
+	Shows  view.Options
 
 	// Summarizer writes the summaries.
 	Summarizer writer.Summarizer

@@ -41,15 +41,15 @@ type Hooks struct {
 	Cut Cut
 	// Fixed is compaction.Config.Fixed.
 	Fixed func(ref adk.SessionRef, agent, branch string) int
-	// RecallTool is compaction.Config.RecallTool, and Fits its Fits.
-	RecallTool string
-	Fits       bool
+	// Shows is what views show besides what is stored, and Fits is compaction.Config.Fits.
+	Shows view.Options
+	Fits  bool
 }
 
 // New returns the sessions of an inner service. The state of each begins with the limits.
 func New(inner session.Service, limits *meter.Limits, hooks Hooks) *Sessions {
 	return &Sessions{
-		Inner: inner, retained: newRetained(), views: newViewCache(view.Options{RecallTool: hooks.RecallTool}), cutter: newCutter(hooks.Cut), fits: hooks.Fits,
+		Inner: inner, retained: newRetained(), views: newViewCache(hooks.Shows), cutter: newCutter(hooks.Cut), fits: hooks.Fits,
 		known: &registry{limits: limits, fixed: hooks.Fixed, byRef: map[adk.SessionRef]weak.Pointer[State]{}},
 	}
 }
