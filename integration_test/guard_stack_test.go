@@ -19,6 +19,7 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/layer/guard"
+	recaller "github.com/adk-go-ext/longsession/layer/recall"
 )
 
 // stackOf returns a stack over the service.
@@ -89,7 +90,7 @@ func TestAStackWithoutLayersSendsWhatADKSends(t *testing.T) {
 					}
 					return nil
 				}
-				cfg := longsession.Config{Disable: slices.Clone(others)}
+				cfg := longsession.Config{Disable: slices.Clone(others), Recall: recaller.Config{Disabled: true}}
 				cfg.Compaction = compaction.DefaultConfig()
 				cfg.Compaction.InvocationThreshold, cfg.Compaction.TokenThreshold = compaction.Off, compaction.Off
 				var r *runner.Runner

@@ -167,7 +167,7 @@ func TestAStackWithoutItsLayersSendsWhatCompactionAloneSends(t *testing.T) {
 			alone := name == "compaction alone"
 			a := newApp(func(a *toolApp) {
 				a.window = 1_000_000
-				a.cfg.Disable = disable
+				a.cfg.Disable, a.cfg.Recall.Disabled = disable, true
 				a.cfg.Compaction.InvocationThreshold = 2
 				if s.name == "parallel" { // what a summary covers depends on which agent is faster
 					a.cfg.Compaction.InvocationThreshold = compaction.Off

@@ -109,7 +109,7 @@ func play(ctx context.Context, llm func(*provider) model.LLM, files tree, cfg lo
 	inner, agentModel := session.InMemoryService(), llm(&g.provider)
 	service, plugins := inner, runner.PluginConfig{}
 	if l.use {
-		cfg.Disable = l.disable
+		cfg.Disable, cfg.Recall.Disabled = l.disable, len(l.disable) > 0
 		cfg.Compaction.ContextWindow = window
 		cfg.ToolResults.Observer = g.noteCut
 		cfg.Budget.Observer = g.noteBudget
