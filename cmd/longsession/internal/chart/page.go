@@ -19,6 +19,8 @@ type Page struct {
 	Title string
 	// Summary is a sentence that sums the replay up; none if empty.
 	Summary string
+	// Recommendation is what to do, in sentences below the summary.
+	Recommendation []string
 	// Ran are lines that describe the run: policies, windows, prices.
 	Ran []string
 	// Totals has one total for each policy, in the order of the page. A policy that only Reports

@@ -12,6 +12,7 @@ import (
 type view struct {
 	Title, Time   string
 	Summary       string
+	Advice        []string
 	Ran           []string
 	Policies      []string
 	Best          int // index in Policies, of the first that cost least
@@ -61,7 +62,7 @@ func (c *conversation) First() run { return c.Runs[0] }
 func (c *conversation) Curves() []curve { return curves(c.Runs) }
 
 func newView(page Page) *view {
-	v := &view{Title: page.Title, Summary: page.Summary, Ran: page.Ran, Style: style, Script: script, SecurityPolicy: securityPolicy}
+	v := &view{Title: page.Title, Summary: page.Summary, Advice: page.Recommendation, Ran: page.Ran, Style: style, Script: script, SecurityPolicy: securityPolicy}
 	if v.Title == "" {
 		v.Title = "Replay"
 	}

@@ -42,6 +42,10 @@ type flags struct {
 	watchdog            string
 	ceiling             tokens.Nano
 
+	// perMonth is how many such conversations there are in a month, 0 if unknown.
+	perMonth         int
+	noRecommendation bool
+
 	db, html    string
 	force, json bool
 
@@ -71,6 +75,11 @@ func (f *flags) settings() []setting.Setting {
 		setting.Setting{Name: "price", Value: pricing.Value(&f.price), Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
 		setting.Setting{Name: "fixed", Value: fixedValue(&f.fixed), Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
 			Help: "tokens that every prompt has in addition to the messages (instructions, tools): a number, recorded (as the recorded counts imply), or auto (the same, unless that is over half of the window)"},
+
+		setting.Setting{Name: "per-month", Value: setting.Int(&f.perMonth, 0, setting.NoLimit, "says the saving per 1,000"),
+			Help: "such conversations in a month: the recommendation says what they would save; 0: per 1,000 conversations"},
+		setting.Setting{Name: "no-recommendation", Value: setting.Switch(&f.noRecommendation),
+			Help: "play no other policies to recommend one; a run then takes about half of the time"},
 
 		setting.Setting{Name: "watchdog", Value: setting.Choice(&f.watchdog, string(watchdog.Warn), string(watchdog.Off)),
 			Help: "report where the recorded agent went in circles, and where a watchdog would have stopped it: warn, off"},
@@ -126,6 +135,12 @@ func (f *flags) check() error {
 		return exit.Usage("--hindsight with --grid: it has a grid of its own; leave one of the two out")
 	case f.hindsight && (f.policy.summarizer == geminis || f.policy.summarizer == recorded):
 		return exit.Usage("--hindsight with --summarizer %s: it plays each conversation a dozen times, with summaries of its own; leave one of the two out", f.policy.summarizer)
+	case f.perMonth > 0 && (f.noRecommendation || f.grid != nil):
+		other := "--no-recommendation"
+		if f.grid != nil {
+			other = "--grid"
+		}
+		return exit.Usage("--per-month with %s: only a recommendation has a saving per month; leave one of the two out", other)
 	case f.force && f.db == "":
 		return exit.Usage("--force without --db: it lets --db add sessions to a file of another app; name the file, or leave --force out")
 	}

@@ -22,6 +22,8 @@ const (
 	budgets     = "budget"
 	toolSearch  = "toolsearch"
 	allLayers   = "all"
+	// recallOnly is not offered: a recorded agent searches for nothing. A recommendation has what its declarations cost.
+	recallOnly = "recall"
 )
 
 var layerChoices = []string{noLayers + "\tcompaction alone", toolResults + "\tlong tool results are shortened, old ones masked", budgets + "\tno request exceeds the window", toolSearch + "\ttools of MCP servers are found when needed", allLayers}
@@ -79,7 +81,7 @@ func (l *layers) build(window int) *longsession.Config {
 	if len(l.mcp) > 0 {
 		cfg.ToolSearch.Category = l.category
 	}
-	cfg.Recall.Disabled = l.which != allLayers
+	cfg.Recall.Disabled = l.which != allLayers && l.which != recallOnly
 	switch l.which {
 	case toolResults:
 		cfg.Disable = []longsession.Layer{longsession.LayerBudget, longsession.LayerToolSearch}
@@ -87,6 +89,8 @@ func (l *layers) build(window int) *longsession.Config {
 		cfg.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerToolSearch}
 	case toolSearch:
 		cfg.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerBudget}
+	case recallOnly:
+		cfg.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerBudget, longsession.LayerToolSearch}
 	case noLayers:
 		return nil
 	}

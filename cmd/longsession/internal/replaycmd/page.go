@@ -60,7 +60,7 @@ func (p *page) write(plan *plan, sum *summary) error {
 			lines = append(lines, l[0]+": "+l[1])
 		}
 	}
-	page := chart.Page{Title: title(p.inputs, p.now), Summary: conclusion(plan, sum), Ran: lines, Totals: sum.totals, Reports: p.reports, Time: p.now.UTC().Truncate(time.Second)}
+	page := chart.Page{Title: title(p.inputs, p.now), Summary: conclusion(plan, sum), Recommendation: recommended(plan, sum), Ran: lines, Totals: sum.totals, Reports: p.reports, Time: p.now.UTC().Truncate(time.Second)}
 	if err := chart.Write(p, page); err != nil {
 		return err
 	}

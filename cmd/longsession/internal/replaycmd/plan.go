@@ -17,6 +17,7 @@ type plan struct {
 	version  string
 	policies []planned
 	tried    []tried  // by --hindsight
+	ways     []way    // for the recommendation, the default first
 	says     string   // the policy of the flags, which a grid varies
 	leftOut  []string // contradictory combinations of a grid
 	model    tokens.Model
@@ -71,6 +72,7 @@ func newPlan(ctx context.Context, f *flags, version string, given func(flag stri
 	if f.hindsight {
 		err = p.addTried()
 	}
+	p.addWays()
 	return p, err
 }
 

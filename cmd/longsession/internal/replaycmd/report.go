@@ -26,6 +26,9 @@ type report interface {
 type summary struct {
 	totals []replay.Total // one for each policy
 	tried  []replay.Total // one for each that --hindsight tries
+	ways   []compared     // one for each that the recommendation compares
+	// overWithout counts the prompts without compaction that exceed the window.
+	overWithout int
 	// complete is false if the run ended early.
 	complete bool
 	leftOut  int
@@ -34,7 +37,7 @@ type summary struct {
 
 // newSummary returns the summary of a run that has not begun.
 func newSummary(p *plan) *summary {
-	s := &summary{totals: make([]replay.Total, len(p.policies)), tried: make([]replay.Total, len(p.tried))}
+	s := &summary{totals: make([]replay.Total, len(p.policies)), tried: make([]replay.Total, len(p.tried)), ways: make([]compared, len(p.ways))}
 	for i, policy := range p.policies {
 		s.totals[i].Policy = policy.Name
 	}

@@ -74,6 +74,9 @@ type jsonError struct {
 type jsonTotal struct {
 	Type string `json:"type"`
 	replay.Total
+	// Recommendation is nil for a grid, for a run that ended early, and without prices.
+	Recommendation *recommendation `json:"recommendation,omitempty"`
+
 	Complete bool `json:"complete"`
 	LeftOut  int  `json:"left_out"`
 	Cheapest bool `json:"cheapest,omitempty"`
@@ -134,7 +137,7 @@ func (r *jsonReport) leftOut(err error) error {
 func (r *jsonReport) end(sum *summary) error {
 	best := cheapest(r.plan, sum)
 	for i, total := range sum.totals {
-		line := jsonTotal{Type: "total", Total: total, Complete: sum.complete, LeftOut: sum.leftOut, Cheapest: slices.Contains(best, i)}
+		line := jsonTotal{Type: "total", Total: total, Recommendation: recommend(r.plan, sum), Complete: sum.complete, LeftOut: sum.leftOut, Cheapest: slices.Contains(best, i)}
 		if len(r.plan.tried) > 0 {
 			threshold, dollars := bestTried(r.plan, sum)
 			line.Hindsight = &jsonHindsight{len(r.plan.tried) + 1, threshold, dollars}

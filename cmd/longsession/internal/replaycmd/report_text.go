@@ -3,6 +3,7 @@ package replaycmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/replay"
@@ -71,8 +72,19 @@ func (r *textReport) end(sum *summary) error {
 	if sentence := conclusion(r.plan, sum); sentence != "" {
 		text += "\n" + r.screen.Strong(r.screen.Wrap(sentence, 0)) + "\n"
 	}
-	_, err := io.WriteString(r.out, text+r.details.write(r.screen, sum))
+	_, err := io.WriteString(r.out, text+r.details.write(r.screen, sum)+r.recommendation(sum))
 	return err
+}
+
+// recommendation ends the report.
+func (r *textReport) recommendation(sum *summary) string {
+	var s section
+	for _, line := range recommended(r.plan, sum) {
+		s.add(line)
+	}
+	var b strings.Builder
+	s.writeIndented(&b, r.screen, r.screen.Strong, "Recommendation", 2)
+	return b.String()
 }
 
 // maxLeftOut bounds the contradictory combinations of a grid that are listed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -173,9 +174,12 @@ func (r *replaying) play(ctx context.Context, c *conversation.Conversation) ([]*
 	for _, t := range r.plan.tried {
 		policies = append(policies, t.Policy)
 	}
-	reports, err := r.compare(ctx, c, policies, r.plan.options(r.progress.played))
+	reports, err := r.compare(ctx, c, append(policies, r.earlyWays(c)...), r.plan.options(r.progress.played))
 	if err == nil {
-		return reports, nil
+		var ways []*replay.Report
+		if ways, err = r.playWays(ctx, c, reports, reports[len(policies):]); err == nil {
+			return slices.Concat(reports[:len(policies)], ways), nil
+		}
 	}
 	if r.store != nil { // a partial session would get in the way of the next run
 		if left := r.store.remove(context.WithoutCancel(ctx), c); left != nil {
@@ -197,7 +201,9 @@ func (r *replaying) done(t task, o outcome) error {
 	}
 	own := o.reports[:len(r.plan.policies)]
 	r.sum.add(r.plan, own)
-	r.sum.addTried(o.reports[len(own):])
+	rest := o.reports[len(own):]
+	r.sum.addTried(rest[:len(r.plan.tried)])
+	r.sum.addWays(r.plan, t.conversation, rest[len(r.plan.tried):])
 	if r.page != nil {
 		r.page.add(own)
 	}
