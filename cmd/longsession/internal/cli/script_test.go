@@ -22,22 +22,27 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the scripts, which are the manual by example. $SAMPLE is the sample that the
-// project ships. "exits CODE longsession ..." runs exec and expects that exit code.
+// TestScripts runs the scripts, which are the manual by example. $SAMPLE has three short conversations, and $SHIPPED is
+// the sample that the project ships: these, and a long one. "exits CODE longsession ..." runs exec and expects that exit code.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	if testkit.Race && testing.Short() {
 		t.Skip("450 processes under the race detector take minutes, and other tests run the commands in this one")
 	}
-	sample, err := filepath.Abs("../../testdata/sample.jsonl")
-	if err != nil {
-		t.Fatal(err)
+	files := map[string]string{"SAMPLE": sample, "SHIPPED": "../../testdata/sample.jsonl"}
+	for name, file := range files {
+		var err error
+		if files[name], err = filepath.Abs(file); err != nil {
+			t.Fatal(err)
+		}
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("SAMPLE", sample)
+			for name, file := range files {
+				env.Setenv(name, file)
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -123,8 +123,8 @@ func fits(t *testing.T, text string, columns int) {
 	}
 }
 
-// sample is what the project ships.
-const sample = "../../testdata/sample.jsonl"
+// sample has three short conversations. The sample that the project ships begins with a long one, which takes time.
+const sample = "testdata/sample.jsonl"
 
 // widths are those of a half screen, of a terminal as it opens, and of a wide one.
 var widths = []int{60, 80, 110}

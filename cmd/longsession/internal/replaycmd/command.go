@@ -79,7 +79,7 @@ func (f *flags) settings() []setting.Setting {
 		setting.Setting{Name: "per-month", Value: setting.Int(&f.perMonth, 0, setting.NoLimit, "says the saving per 1,000"),
 			Help: "such conversations in a month: the recommendation says what they would save; 0: per 1,000 conversations"},
 		setting.Setting{Name: "no-recommendation", Value: setting.Switch(&f.noRecommendation),
-			Help: "play no other policies to recommend one; a run then takes about half of the time"},
+			Help: "play no other policies to recommend one; a run then takes a third to a half of the time"},
 
 		setting.Setting{Name: "watchdog", Value: setting.Choice(&f.watchdog, string(watchdog.Warn), string(watchdog.Off)),
 			Help: "report where the recorded agent went in circles, and where a watchdog would have stopped it: warn, off"},
