@@ -494,6 +494,7 @@ func TestPlainTerminals(t *testing.T) {
 			w.types("/nothing-like-it")
 			w.keys("Enter")
 			w.see("/help lists them", 1)
+			w.prompted() // what is typed earlier meets a terminal that makes a new line of Enter
 			w.types("hello")
 			w.keys("Enter")
 			w.see("📊", 1)
