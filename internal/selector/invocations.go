@@ -170,13 +170,13 @@ func (a *analysis) backlog(branch string, invocations []*invocation, keep int) *
 // window selects the oldest invocations of a backlog, as many as the summarizer can read in one
 // call, and the changes of state before their end. What lies behind the event that its agent works on comes last.
 func (a *analysis) window(b *backlog) Selection {
-	sel, chosen := a.oldest(b, b.groups)
+	sel, chosen := b.oldest(a, b.groups)
 	a.absorb(&sel, chosen)
 	sel = a.unlessTooSmall(sel)
 	if !sel.Empty() || len(b.own) == 0 {
 		return sel
 	}
-	own, _ := a.oldest(b, b.own)
+	own, _ := b.oldest(a, b.own)
 	if !own.Empty() {
 		own.Agent, own.After = b.agent, b.after
 	}
@@ -188,7 +188,7 @@ func (a *analysis) window(b *backlog) Selection {
 }
 
 // oldest packs the groups among those of a backlog that a window may take, and returns the invocations that they are of.
-func (a *analysis) oldest(b *backlog, among []unitGroup) (sel Selection, chosen map[*invocation]bool) {
+func (b *backlog) oldest(a *analysis, among []unitGroup) (sel Selection, chosen map[*invocation]bool) {
 	if len(b.older) == 0 {
 		sel, _ = a.pack(b.branch, among)
 		return sel, nil // empty, with the reason
