@@ -14,6 +14,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -23,24 +24,23 @@ type script struct{ prompt int }
 func (*script) Name() string { return "gemini-2.5-flash" }
 func (s *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	s.prompt = tokens.OfContents(req.Contents)
-	answer := &model.LLMResponse{Content: genai.NewContentFromText("Lamp 4 goes out at 02:10, every night.", "model")}
-	return func(yield func(*model.LLMResponse, error) bool) { yield(answer, nil) }
+	answer := genai.NewContentFromText("Lamp 4 goes out at 02:10, every night.", "model")
+	return func(yield func(*model.LLMResponse, error) bool) { yield(&model.LLMResponse{Content: answer}, nil) }
 }
 
 func main() {
-	without, _ := chat(session.InMemoryService())                                         // as it was
-	cfg := compaction.Config{Model: &script{}, InvocationThreshold: 5, Synchronous: true} // changed; 5: to see it in 12 turns
-	sessions := must(compaction.NewCompactionService(session.InMemoryService(), cfg))     // changed: the service is wrapped
-	defer sessions.Close(context.Background())                                            // changed
-	with, first := chat(sessions)                                                         // the app is the same
+	without, _ := chat(session.InMemoryService())                                                                         // as it was
+	cfg := longsession.Config{Model: &script{}, Compaction: compaction.Config{InvocationThreshold: 5, Synchronous: true}} // new
+	stack := must(longsession.New(session.InMemoryService(), cfg))                                                        // new
+	with, first := chat(stack.Sessions)                                                                                   // the same, over the service that is wrapped
+	must(0, stack.Close(context.Background()))                                                                            // new
 	fmt.Printf("prompt of turn 12: %d tokens without longsession, %d with it\nsummary, from sessions.Get: %s\n", without, with, first[1])
 }
 
 // chat is the app. It returns the size of its last prompt, and the paragraphs of the session's first event.
 func chat(sessions session.Service) (prompt int, first []string) {
 	llm := &script{}
-	root := must(llmagent.New(llmagent.Config{Name: "clerk", Model: llm}))
-	r := must(runner.New(runner.Config{AppName: "app", Agent: root, SessionService: sessions, AutoCreateSession: true}))
+	r := must(runner.New(runner.Config{AppName: "app", Agent: must(llmagent.New(llmagent.Config{Name: "clerk", Model: llm})), SessionService: sessions, AutoCreateSession: true}))
 	for turn := range 12 {
 		log := fmt.Sprintf("Night %d: %s", turn+1, strings.Repeat("02:09 lamp 4 flickers, 02:10 lamp 4 is out. ", 20))
 		for _, err := range r.Run(context.Background(), "ada", "chat", genai.NewContentFromText(log, "user"), agent.RunConfig{}) {
