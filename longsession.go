@@ -61,7 +61,7 @@ type Stack struct {
 	// recalls is true once it was given a way by which its agents can search earlier messages.
 	recalls atomic.Bool
 	places  survive.Places
-	other   sync.Once // tells of a tool of the app's that is named like one of recall's
+	other   sync.Once // logs that an agent has a tool of its own with the name of one of ours
 }
 
 // New puts the layers over inner. It returns an error if the config contradicts itself, or if inner

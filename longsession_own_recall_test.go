@@ -90,6 +90,22 @@ func (l *listening) GenerateContent(ctx context.Context, req *model.LLMRequest, 
 	return l.LLM.GenerateContent(ctx, req, stream)
 }
 
+// asks has the user say as many messages to an app.
+func asks(t *testing.T, app runner.Config, messages int) {
+	t.Helper()
+	r, err := runner.New(app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range messages {
+		for _, err := range r.Run(t.Context(), desk.UserID, desk.SessionID, genai.NewContentFromText(fmt.Sprint("Question ", n), genai.RoleUser), agent.RunConfig{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // An app may take the session service alone from the stack, and give its agents neither a plugin nor a model of it. They
 // cannot call recall then, so no summary names it.
 func TestNoSummaryNamesRecallOverTheSessionServiceAlone(t *testing.T) {
@@ -112,17 +128,7 @@ func TestNoSummaryNamesRecallOverTheSessionServiceAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			app.Agent = a
-			r, err := runner.New(app)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for n := range 9 {
-				for _, err := range r.Run(t.Context(), desk.UserID, desk.SessionID, genai.NewContentFromText(fmt.Sprint("Question ", n), genai.RoleUser), agent.RunConfig{}) {
-					if err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+			asks(t, app, 9)
 			if last := l.heard[len(l.heard)-1]; !last.summary {
 				t.Fatal("nothing was summarized, so the test proves nothing")
 			}
@@ -136,7 +142,7 @@ func TestNoSummaryNamesRecallOverTheSessionServiceAlone(t *testing.T) {
 }
 
 // An app may have a tool named recall or recall_turn. It keeps that tool, with and without plugins, as it is without the
-// stack: neither of ours is declared beside it, no summary names one, and the log says so once.
+// stack. The stack then declares neither of its own tools, no summary names one, and the log says so once.
 func TestAToolOfTheAppsNamedRecallStaysItsOwn(t *testing.T) {
 	t.Parallel()
 	byHand := &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: recall.ToolName, Description: "Reads the memo of the shop."}}}}}
@@ -174,17 +180,7 @@ func TestAToolOfTheAppsNamedRecallStaysItsOwn(t *testing.T) {
 				if plugins {
 					on.PluginConfig = stack.PluginConfig()
 				}
-				r, err := runner.New(on)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for n := range 9 {
-					for _, err := range r.Run(t.Context(), desk.UserID, desk.SessionID, genai.NewContentFromText(fmt.Sprint("Question ", n), genai.RoleUser), agent.RunConfig{}) {
-						if err != nil {
-							t.Fatal(err)
-						}
-					}
-				}
+				asks(t, on, 9)
 				summaries := 0
 				for i, o := range l.heard {
 					if o.summary {

@@ -317,14 +317,16 @@ func TestAnAgentThatNobodySpeaksToKnowsWhatItHasDone(t *testing.T) {
 			},
 		},
 	} {
-		for _, none := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/none %t", name, none), func(t *testing.T) {
-				t.Parallel()
-				root := &node{name: "root", kind: llm, none: none, plan: slices.Concat(slices.Repeat([]step{says, calls("lookup"), says}, 8), repeat(8, says))}
-				a := app{turns: slices.Concat(chat(3), slices.Repeat([]turn{{nothing: true}}, 20), chat(2))}
-				a.make = func(p *player) agent.Agent { return p.build(root) }
-				a.agree(t, storages.InMemory(), with)
-			})
+		for _, store := range storages.All(t) {
+			for _, none := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/none %t", store.Name, name, none), func(t *testing.T) {
+					t.Parallel()
+					root := &node{name: "root", kind: llm, none: none, plan: slices.Concat(slices.Repeat([]step{says, calls("lookup"), says}, 8), repeat(8, says))}
+					a := app{turns: slices.Concat(chat(3), slices.Repeat([]turn{{nothing: true}}, 20), chat(2))}
+					a.make = func(p *player) agent.Agent { return p.build(root) }
+					a.agree(t, store, with)
+				})
+			}
 		}
 	}
 }
