@@ -50,6 +50,9 @@ func TestARequestThatIsBuiltAnewDeclaresWhatItsSummaryNames(t *testing.T) {
 				on.PluginConfig = stack.PluginConfig()
 			}
 			asks(t, on, 1)
+			if err := stack.Close(t.Context()); err != nil { // observers have heard everything then
+				t.Fatal(err)
+			}
 			named := 0
 			for n, got := range l.heard {
 				if got.sentence {
