@@ -209,8 +209,9 @@ func TestAToolOfTheAppsNamedRecallStaysItsOwn(t *testing.T) {
 	}
 }
 
-// A summary tells an agent of recall only if that agent can call it. Here one answers in JSON, one has a tool of the
-// model's that takes no functions beside it, and one has a recall of its own. They share a session with one that can.
+// A summary tells an agent of recall only if that agent can call it. Four agents share a session here. Three of them cannot
+// call it: the first answers in JSON, the second uses Google Search, which the model does not combine with functions, and the
+// third has a tool of its own named recall. The fourth can.
 func TestASummaryNamesRecallOnlyToWhoCanCallIt(t *testing.T) {
 	t.Parallel()
 	said := 0

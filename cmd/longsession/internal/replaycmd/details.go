@@ -48,17 +48,12 @@ func (s *section) add(line string) {
 
 // write writes the section with its title, or nothing if it is empty.
 func (s *section) write(b *strings.Builder, on terminal.Screen, paint func(string) string, title string) {
-	s.writeIndented(b, on, paint, title, 4)
-}
-
-// writeIndented is write with the indent of the further rows of a line.
-func (s *section) writeIndented(b *strings.Builder, on terminal.Screen, paint func(string) string, title string, indent int) {
 	if len(s.lines) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%s\n", paint(on.Wrap(title, 0)))
 	for _, line := range s.lines {
-		fmt.Fprintf(b, "  %s\n", on.Wrap(line, indent))
+		fmt.Fprintf(b, "  %s\n", on.Wrap(line, 4))
 	}
 	if s.more > 0 {
 		fmt.Fprintf(b, "  … and %s more (--json has all)\n", terminal.Commas(s.more))

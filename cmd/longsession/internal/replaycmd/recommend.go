@@ -141,8 +141,8 @@ func layerOf(key string, standard, other replay.Total) layerCost {
 
 func isNoise(difference, of float64) bool { return math.Abs(difference) < noise*of }
 
-// text returns the recommendation in a few lines, each of which says one thing: what to do and what that saves, what the
-// other ways would have cost, which layers pay, and how far to trust it.
+// text returns the lines of the recommendation: what to do and what that saves, what the other ways would have cost, which
+// layers pay, and how far to trust it.
 func (r *recommendation) text() []string {
 	lines := []string{r.verdict(), r.others()}
 	if layers := r.layers(); layers != "" {

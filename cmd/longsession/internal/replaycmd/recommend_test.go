@@ -35,8 +35,8 @@ func planOf(t *testing.T, args ...string) *plan {
 	return p
 }
 
-// costs are what each way costs over a number of conversations of which the whole history costs one dollar each. Ways
-// that are not named cost what the default does.
+// costs returns the summary of a run over so many conversations. Sending the whole history costs one dollar for each of
+// them; dollars has what the other ways cost, by their keys. A way that it does not name costs what the default does.
 func costs(p *plan, conversations int, dollars map[string]float64) *summary {
 	sum := newSummary(p)
 	sum.complete = true

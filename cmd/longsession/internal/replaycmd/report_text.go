@@ -83,7 +83,7 @@ func (r *textReport) recommendation(sum *summary) string {
 		s.add(line)
 	}
 	var b strings.Builder
-	s.writeIndented(&b, r.screen, r.screen.Strong, "Recommendation", 2)
+	s.write(&b, r.screen, r.screen.Strong, "Recommendation")
 	return b.String()
 }
 
