@@ -32,5 +32,5 @@ func Visible(reader, event string) bool {
 		its, within := SplitLane(event)
 		return scope == within && Visible(branch, its)
 	}
-	return reader == "" || event == "" || reader == event || strings.HasPrefix(reader, event+".")
+	return reader == "" || event == "" || strings.HasPrefix(reader, event) && (len(reader) == len(event) || reader[len(event)] == '.')
 }

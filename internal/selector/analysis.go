@@ -51,6 +51,35 @@ type analysis struct {
 
 // analyze prepares selections from one input.
 func analyze(h Input, p Params) *analysis {
+	if p.Shared == nil || len(h.Events) == 0 {
+		return newAnalysis(h, p)
+	}
+	key := sharedKey{&h.Events[0], len(h.Events), len(h.Current), p.Left, p.inTurn}
+	a := p.Shared.made[key]
+	if a == nil {
+		a = newAnalysis(h, p)
+		if p.Shared.made == nil {
+			p.Shared.made = map[sharedKey]*analysis{}
+		}
+		p.Shared.made[key] = a
+	}
+	a.Params = p
+	return a
+}
+
+// Shared keeps what selections have in common. It costs as much as the view has events, and there may be a selection for
+// each branch. The zero value is ready to use. It is not safe for concurrent use.
+type Shared struct{ made map[sharedKey]*analysis }
+
+// sharedKey has what differs between the inputs and the settings of selections that share a [Shared], of all that an
+// analysis depends on.
+type sharedKey struct {
+	events          **session.Event // the first
+	number, current int             // of events and of records
+	left, inTurn    bool
+}
+
+func newAnalysis(h Input, p Params) *analysis {
 	a := &analysis{Input: h, Params: p, units: adk.GroupUnits(h.Events), index: record.NewIndex(h.Events)}
 	a.class = make([]adk.Class, len(h.Events))
 	for i, ev := range h.Events {

@@ -2,6 +2,7 @@ package selector_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -68,6 +69,39 @@ func TestNoWindowHoldsWhatMustStayRaw(t *testing.T) {
 				windows++
 				tp.cover(sel)
 				h = tp.history()
+			}
+		}
+	}, enough(&windows))
+}
+
+// Selections that share what they have in common are those that each would be alone, in whatever order.
+func TestSharedSelectionsAreAsTheyAreAlone(t *testing.T) {
+	t.Parallel()
+	windows := 0
+	testkit.CheckUntil(t, 1, func(t *rapid.T) {
+		h := newTape(generated(t)).history()
+		p := drawParams(t)
+		shared := p
+		shared.Shared = &selector.Shared{}
+		branches := []string{"", "p.a", "p.b"}
+		for range 8 {
+			part := h
+			part.Events = h.Events[:rapid.IntRange(0, len(h.Events)).Draw(t, "part")]
+			branch, keep := rapid.SampledFrom(branches).Draw(t, "in"), rapid.IntRange(0, 3).Draw(t, "keep")
+			free := rapid.IntRange(0, 300).Draw(t, "free")
+			chosen := func(p selector.Params) []any {
+				p.Retain, p.Left = keep, keep == 0
+				return []any{
+					selector.Invocations(part, p, branch), selector.Tokens(part, p, branch), selector.Manual(part, p, branch, keep),
+					selector.Relieve(part, p, branches, branch, free), selector.Tokens(h, p, branch),
+				}
+			}
+			alone := chosen(p)
+			if got := chosen(shared); !reflect.DeepEqual(got, alone) {
+				t.Fatalf("shared:\n%+v\nalone:\n%+v", got, alone)
+			}
+			if whole := alone[len(alone)-1].(selector.Selection); !whole.Empty() {
+				windows++
 			}
 		}
 	}, enough(&windows))

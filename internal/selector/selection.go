@@ -50,6 +50,9 @@ type Params struct {
 	Left bool
 	// Pin reports whether an event must stay raw. Nil: no event must.
 	Pin func(*session.Event) bool
+	// Shared makes a selection for one branch after the other cheap. What Running and Pin report must be the same in all
+	// selections with it, and so must the records of the input, unless their number differs. Nil: each starts anew.
+	Shared *Shared
 
 	// inTurn means that the selection may be made in the middle of a turn.
 	inTurn bool

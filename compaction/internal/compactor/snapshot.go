@@ -69,6 +69,7 @@ func (c *compactor) snapshot() snapshot {
 	if c.job.Kind != record.KindCheckpoint || !c.job.ByHand {
 		params.Pin = pinCalls(asked, params.Pin)
 	}
+	params.Shared = &selector.Shared{}
 	return snapshot{
 		job: c.job, asked: asked, chosen: c.chosen, worthless: c.worthless, paying: c.paying,
 		state: state, input: input, params: params, branches: meter.BranchesOf(state.View),
