@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // All is the preset of all presets.
@@ -38,9 +39,9 @@ func preset(name string) (rules []rule, err error) {
 // form returns the rule of an expression. If it has a group, the group is private, and the rest is
 // what announces it. With marks a match must be alone, and is decides about what is left.
 func form(expression, marks string, is func(match string) bool) rule {
-	re, whole := regexp.MustCompile(expression), alone(marks)
+	re, whole := lazy(expression), alone(marks)
 	return func(text string) (found [][]int) {
-		for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range re().FindAllStringSubmatchIndex(text, -1) {
 			m = m[len(m)-2:]
 			if whole(text, m[0], m[1]) && (is == nil || is(text[m[0]:m[1]])) {
 				found = append(found, m)
@@ -50,13 +51,19 @@ func form(expression, marks string, is func(match string) bool) rule {
 	}
 }
 
+// lazy compiles an expression when it is first needed: most runs of the command redact nothing, and all expressions
+// together take longer than the rest of its start.
+func lazy(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // grouped returns the rule for numbers that may be written in groups. In each run of groups it looks
 // for the consecutive groups that are a number.
 func grouped(group, separator, marks string, is func(number string) bool) rule {
-	groups, runs, whole := regexp.MustCompile(group), regexp.MustCompile(group+`(?:`+separator+group+`)*`), alone(marks)
+	groups, runs, whole := lazy(group), lazy(group+`(?:`+separator+group+`)*`), alone(marks)
 	return func(text string) (found [][]int) {
-		for _, run := range runs.FindAllStringIndex(text, -1) {
-			parts := groups.FindAllStringIndex(text[run[0]:run[1]], -1)
+		for _, run := range runs().FindAllStringIndex(text, -1) {
+			parts := groups().FindAllStringIndex(text[run[0]:run[1]], -1)
 			for i := 0; i < len(parts); i++ {
 				for j := i; j < len(parts) && parts[j][1]-parts[i][0] <= longestNumber; j++ {
 					from, to := run[0]+parts[i][0], run[0]+parts[j][1]
@@ -88,9 +95,9 @@ func alone(marks string) func(text string, from, to int) bool {
 		return func(string, int, int) bool { return true }
 	}
 	mark := `[` + regexp.QuoteMeta(marks) + `]`
-	before, after := regexp.MustCompile(`(?:`+word+`|\d`+word+`*`+mark+`)$`), regexp.MustCompile(`^(?:`+word+`|`+mark+word+`*\d)`)
+	before, after := lazy(`(?:`+word+`|\d`+word+`*`+mark+`)$`), lazy(`^(?:`+word+`|`+mark+word+`*\d)`)
 	return func(text string, from, to int) bool {
-		return !before.MatchString(text[max(0, from-longestWord):from]) && !after.MatchString(text[to:])
+		return !before().MatchString(text[max(0, from-longestWord):from]) && !after().MatchString(text[to:])
 	}
 }
 
