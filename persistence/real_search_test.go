@@ -34,7 +34,7 @@ func (a asking) questions() []string {
 
 // The index of a file finds what the index in memory finds: for at least 95 % of the questions, the first five hits are
 // the same in the same order. Each conversation is a session, and all of them together are one more.
-func TestBothIndexesFindTheSame(t *testing.T) {
+func TestRealQuestionsFindTheSameInBothIndexes(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LONGSESSION_DATA")
 	if dir == "" {
