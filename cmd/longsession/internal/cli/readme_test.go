@@ -4,11 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
 // The README ends its demo with what the report says of the sample, and that is no loss.
 func TestREADMEShowsWhatReplayRecommends(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "it plays the whole sample, and other tests run the same command")
 	readme, err := os.ReadFile("../../../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/genai"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/replay"
 	"github.com/adk-go-ext/longsession/replay/conversation"
 
@@ -131,6 +132,7 @@ var widths = []int{60, 80, 110}
 
 func TestReplayFitsTheTerminal(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "it plays sessions at many widths, and other tests run the same commands")
 	wide := t.TempDir() + "/wide.jsonl"
 	id := strings.Repeat("長い会話", 30)
 	if err := os.WriteFile(wide, []byte(talks(id, "café-👩‍👩‍👧‍👦", strings.Repeat("x", 200), "a b")), 0o644); err != nil {
@@ -165,6 +167,7 @@ func TestReplayFitsTheTerminal(t *testing.T) {
 
 func TestTablesOnlyWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "it plays sessions at many widths, and other tests run the same commands")
 	for _, args := range [][]string{{"replay", sample}, {"replay", sample, "--quiet"}, {"replay", sample, "--grid", "threshold=3,5"}} {
 		compare := remembered()
 		for _, columns := range append(widths, 99, 100) {
@@ -222,6 +225,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 
 func TestAuditFitsTheTerminal(t *testing.T) {
 	t.Parallel()
+	testkit.SkipBrief(t, "it plays sessions at many widths, and other tests run the same commands")
 	file := filepath.Join(t.TempDir(), "sessions.db")
 	if code, _, complaints := called(t.Context(), "replay", sample, "--db", file, "--context-window", "8000"); code != exit.CodeOK {
 		t.Fatal(code, complaints)
