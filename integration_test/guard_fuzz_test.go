@@ -76,7 +76,7 @@ func (f stopFuzz) String() string {
 // of the user is stored twice.
 func TestStopsAndCancellationsLeaveWholeSessions(t *testing.T) {
 	t.Parallel()
-	rounds := testkit.Rounds(t, 1000)
+	rounds := testkit.Rounds(t, 250)
 	var slowest atomic.Int64
 	var stops, requests atomic.Int32
 	t.Run("rounds", func(t *testing.T) {
