@@ -48,4 +48,11 @@ func TestFieldsOfALaterADKAreCounted(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "9 events") || !strings.Contains(out, "not kept: 2 events with fields that this version of ADK does not know") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
+	s.exec(t,
+		`ALTER TABLE events ADD COLUMN hologram_json jsonb, ADD COLUMN aura text`,
+		`UPDATE events SET hologram_json = '{"a": 1}', aura = '' WHERE id IN ('e2', 'e3')`)
+	code, out, errs = ran(t, "import", filepath.Join(t.TempDir(), "wider.db"), "--dsn", s.dsn())
+	if code != 0 || !strings.Contains(out, "not kept: 2 values of the column hologram_json that this version of ADK does not know") || strings.Contains(out, "aura") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+
+	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool/toolconfirmation"
@@ -182,6 +185,34 @@ func Decode(r *Stored) (*session.Event, error) {
 		return nil, fmt.Errorf("event %q: %w", r.ID, d.err)
 	}
 	return ev, nil
+}
+
+// Unknown returns what [Decode] leaves out of a row, because only another version of ADK or of genai has it: the names of
+// fields of the event, sorted, and whether a field that the event has holds more than is known of it.
+func (r *Stored) Unknown() (fields []string, within bool) {
+	var x extra
+	if r.extra != nil && json.Unmarshal(r.extra, &x) == nil {
+		for name := range x.Further {
+			if !slices.ContainsFunc(adk.FurtherFields, func(f adk.Field) bool { return f.Name == name }) {
+				fields = append(fields, name)
+			}
+		}
+		slices.Sort(fields)
+	}
+	for _, column := range []struct {
+		text []byte
+		into any
+	}{
+		{r.content, new(genai.Content)}, {r.usage, new(genai.GenerateContentResponseUsageMetadata)}, {r.actions, new(actions)}, {r.extra, new(extra)},
+	} {
+		if column.text == nil {
+			continue
+		}
+		d := json.NewDecoder(bytes.NewReader(column.text))
+		d.DisallowUnknownFields()
+		within = within || d.Decode(column.into) != nil
+	}
+	return fields, within
 }
 
 // decoder keeps the first error.

@@ -59,7 +59,12 @@ type Row struct {
 	// [encoding/json.Number].
 	Event *session.Event
 	Err   error
+
+	raw eventrow.Stored
 }
+
+// Unknown returns what Event lacks of the row, see [eventrow.Stored.Unknown].
+func (r *Row) Unknown() (fields []string, within bool) { return r.raw.Unknown() }
 
 // Rows yields the events of the session with this key in the table sessions, in order: at most
 // limit events, or all if limit is negative, beginning with the first whose number is at least
@@ -73,15 +78,15 @@ func Rows(ctx context.Context, file Querier, session, from int64, limit int) ite
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var raw eventrow.Stored
 			row := &Row{}
+			raw := &row.raw
 			if err := rows.Scan(append(raw.Fields(), &row.RecordID, &row.CoveredBy, &row.Record, &row.Unit, &row.Anchor)...); err != nil {
 				yield(nil, err)
 				return
 			}
 			row.Seq, row.ID, row.Time, row.Covered = raw.Seq, raw.ID, raw.Time, raw.Covered
-			if row.Event, row.Err = eventrow.Decode(&raw); row.Err == nil {
-				row.Err = eventrow.WithDigits(row.Event, &raw)
+			if row.Event, row.Err = eventrow.Decode(raw); row.Err == nil {
+				row.Err = eventrow.WithDigits(row.Event, raw)
 			}
 			if !yield(row, nil) {
 				return

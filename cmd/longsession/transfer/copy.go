@@ -128,6 +128,10 @@ func prepare(to Store, name Name, seq int, ev *session.Event, o Options, lost Lo
 	fail := func(format string, args ...any) (*row, *session.Event, error) {
 		return nil, nil, fmt.Errorf("session %q: event %d"+format, append([]any{name, seq}, args...)...)
 	}
+	_, toFile := to.(*file)
+	if toFile {
+		adk.SetLane(ev, adk.Lane(ev)) // as the file will have it: a command for ADK v1 exports a scope behind the branch
+	}
 	r, err := rowOf(ev)
 	if err != nil {
 		return fail(": %w", err)
@@ -135,7 +139,7 @@ func prepare(to Store, name Name, seq int, ev *session.Event, o Options, lost Lo
 	if r.id == "" {
 		return fail(" has no ID")
 	}
-	if _, toFile := to.(*file); toFile && r.partial {
+	if toFile && r.partial {
 		return fail(" (%s) cannot be copied: it is partial", ev.ID)
 	}
 	reason := to.refuses(r)
@@ -291,7 +295,7 @@ func (c *copying) run(ctx context.Context, r *reading) error {
 		return err
 	}
 	c.result.Events, c.result.Records = n, c.source.records
-	c.result.Losses.count(lostUnknown, r.unknown)
+	c.result.Losses.Add(r.lost)
 	if _, toDatabase := c.to.(*database); toDatabase {
 		c.result.Losses.count(lostResults, r.results)
 	}

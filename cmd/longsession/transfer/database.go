@@ -243,8 +243,11 @@ func (d *database) read(ctx context.Context, name Name, do func(*reading) error)
 			return err
 		}
 		found = true
-		r := &reading{header: *h}
-		r.events = d.events(ctx, tx, name, &r.unknown)
+		r := &reading{header: *h, lost: Losses{}}
+		if err := countUnknown(ctx, tx, name, r.lost); err != nil {
+			return err
+		}
+		r.events = d.events(ctx, tx, name, r.lost)
 		return do(r)
 	})
 	return found, d.explain("read", name, err)
@@ -304,9 +307,40 @@ func headerOf(ctx context.Context, tx *sql.Tx, name Name) (*header, error) {
 	return h, nil
 }
 
+// countUnknown counts the values of the columns that only the table events of another version of ADK has.
+func countUnknown(ctx context.Context, tx *sql.Tx, name Name, lost Losses) error {
+	rows, err := tx.QueryContext(ctx, "SELECT attname FROM pg_attribute WHERE attrelid = 'events'::regclass AND attnum > 0 AND NOT attisdropped")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var unknown []string
+	for rows.Next() {
+		var column string
+		if err := rows.Scan(&column); err != nil {
+			return err
+		}
+		if !slices.Contains(allEventColumns, column) {
+			unknown = append(unknown, column)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, column := range unknown {
+		var n int
+		if err := tx.QueryRowContext(ctx, "SELECT count(nullif("+pgx.Identifier{column}.Sanitize()+"::text, '')) FROM events WHERE app_name = $1::text AND user_id = $2::text AND session_id = $3::text",
+			name.App, name.User, name.ID).Scan(&n); err != nil {
+			return err
+		}
+		lost.count("values of the column "+column+notKnown, n)
+	}
+	return nil
+}
+
 // events yields the events in the order in which ADK's service reads them, by time. It leaves events of one time in the
 // order in which they were stored, with records behind the others. It counts those with fields that are unknown.
-func (d *database) events(ctx context.Context, tx *sql.Tx, name Name, unknown *int) iter.Seq2[*session.Event, error] {
+func (d *database) events(ctx context.Context, tx *sql.Tx, name Name, lost Losses) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(allEventColumns, ", ")+` FROM events
 			WHERE app_name = $1::text AND user_id = $2::text AND session_id = $3::text ORDER BY "timestamp", ctid`, name.App, name.User, name.ID)
@@ -329,7 +363,7 @@ func (d *database) events(ctx context.Context, tx *sql.Tx, name Name, unknown *i
 			for _, r := range same {
 				ev, err := r.event()
 				if r.unknown {
-					*unknown++
+					lost.count(lostUnknown, 1)
 				}
 				if !yield(ev, err) || err != nil {
 					return false
@@ -496,6 +530,9 @@ func (d *database) losses(of *session.Event, in Losses) {
 		if field.set {
 			in.count(field.name+noColumn, 1)
 		}
+	}
+	if _, scope := adk.SplitLane(of.Branch); scope != "" {
+		in.count(lostScope, 1)
 	}
 	for _, f := range adk.FurtherFields {
 		// The column actions has all of theirs.

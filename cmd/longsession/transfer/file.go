@@ -88,7 +88,7 @@ func (f *file) Choose(ctx context.Context, which Which) (names []Name, err error
 
 func (f *file) read(ctx context.Context, name Name, do func(*reading) error) (found bool, err error) {
 	err = f.reader.Snapshot(ctx, func(snap *persistence.Snapshot) error {
-		r := &reading{header: header{Name: name, state: map[string]any{}}}
+		r := &reading{header: header{Name: name, state: map[string]any{}}, lost: Losses{}}
 		var key int64
 		var created, updated string
 		found, err = ask(ctx, snap, "SELECT key, created_at, updated_at FROM sessions WHERE app = ? AND user = ? AND id = ?",
@@ -113,7 +113,7 @@ func (f *file) read(ctx context.Context, name Name, do func(*reading) error) (fo
 				return err
 			}
 		}
-		r.events = f.events(ctx, snap, name, key)
+		r.events = f.events(ctx, snap, name, key, r.lost)
 		return do(r)
 	})
 	return found, err
@@ -153,8 +153,8 @@ func readState(ctx context.Context, snap *persistence.Snapshot, key int64, r *re
 	return err
 }
 
-// events yields the events of the session with this key, in the order of their commits.
-func (f *file) events(ctx context.Context, snap *persistence.Snapshot, name Name, key int64) iter.Seq2[*session.Event, error] {
+// events yields the events of the session with this key, in the order of their commits. It counts what is unknown of them.
+func (f *file) events(ctx context.Context, snap *persistence.Snapshot, name Name, key int64, lost Losses) iter.Seq2[*session.Event, error] {
 	return func(yield func(*session.Event, error) bool) {
 		for row, err := range sessionfile.Rows(ctx, snap, key, 1, -1) {
 			switch {
@@ -164,6 +164,13 @@ func (f *file) events(ctx context.Context, snap *persistence.Snapshot, name Name
 			case row.Err != nil:
 				yield(nil, fmt.Errorf("session %q: event %d cannot be read: %w: see 'longsession audit verify'", name, row.Seq, row.Err))
 				return
+			}
+			fields, within := row.Unknown()
+			for _, field := range fields {
+				lost.count("values of the field "+field+notKnown, 1)
+			}
+			if within {
+				lost.count(lostUnknown, 1)
 			}
 			if !yield(row.Event, nil) {
 				return

@@ -126,8 +126,8 @@ type reading struct {
 	events iter.Seq2[*session.Event, error]
 	// results is the number of tool results that are stored besides the events.
 	results int
-	// unknown is the number of events so far with fields that this version of ADK does not know.
-	unknown int
+	// lost counts, of the events so far, what they have and this version of ADK does not know.
+	lost Losses
 }
 
 // Losses counts, by what is lost, the events, keys or results that a copy cannot keep as they are.
@@ -139,9 +139,13 @@ const (
 	lostOrder   = "times moved, because the database sorts by time"
 	lostNUL     = "texts with characters replaced by U+FFFD"
 	lostResults = "whole tool results that only the file has"
-	lostUnknown = "events with fields that this version of ADK does not know"
+	lostUnknown = "events with fields" + notKnown
+	lostScope   = "isolation scopes" + notKnown + ": they are behind the branch"
 	lostShared  = "keys of user or app state that differ, and stay as the target has them"
 )
+
+// notKnown follows the name of what only a session of another version of ADK has.
+const notKnown = " that this version of ADK does not know"
 
 func (l Losses) count(what string, n int) {
 	if n > 0 {

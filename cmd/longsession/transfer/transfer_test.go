@@ -2,9 +2,11 @@ package transfer
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -18,6 +20,8 @@ import (
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/eventrow"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -293,5 +297,80 @@ func TestAnErrorHasNothingOfThePassword(t *testing.T) {
 		if text := err.Error(); strings.Contains(text, "s3") || strings.Contains(text, "cret") || strings.Contains(text, "zz") || !strings.Contains(text, "the DSN cannot be read") {
 			t.Errorf("%s: %v", dsn, err)
 		}
+	}
+}
+
+// A file may be from an app that is newer than the command. What a copy cannot have of it must not be gone without a word
+// when the file is deleted.
+func TestFieldsThatOnlyALaterFileHasAreCounted(t *testing.T) {
+	t.Parallel()
+	path := made(t, 5)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, set := range map[string]string{
+		"e0": `extra = '{"further":{"Hologram":{"a":1},"Aura":"red"}}'`,
+		"e1": `extra = '{"further":{"Hologram":{"a":2}},"finish_reason":"STOP"}'`,
+		"e2": `content = '{"parts":[{"text":"text 2","hologram":1}],"role":"user"}'`,
+		"e3": `usage_metadata = '{"promptTokenCount":2,"dreamTokenCount":3}', extra = '{"mood":"good"}'`,
+	} {
+		if _, err := db.ExecContext(t.Context(), "UPDATE events SET "+set+" WHERE id = ?", id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := Losses{
+		"values of the field Hologram that this version of ADK does not know": 2, "values of the field Aura that this version of ADK does not know": 1,
+		"events with fields that this version of ADK does not know": 2,
+	}
+	from, to := open(t, path, false), open(t, filepath.Join(t.TempDir(), "to.db"), true)
+	for _, dry := range []bool{true, false} {
+		r, err := Copy(t.Context(), from, to, s1, Options{DryRun: dry})
+		if err != nil || len(r.Findings) > 0 || !maps.Equal(r.Losses, want) {
+			t.Errorf("dry run %t: %+v, %v", dry, r, err)
+		}
+	}
+	if r, err := Copy(t.Context(), open(t, made(t, 5), false), open(t, filepath.Join(t.TempDir(), "to.db"), true), s1, Options{}); err != nil || len(r.Losses) > 0 {
+		t.Errorf("without such fields: %+v, %v", r, err)
+	}
+}
+
+// Only ADK v2's tables have a column for isolation scopes. A file has them behind the branch, and so has what a command for
+// ADK v1 exports: the copy says so, and a copy back into a file has the scopes again.
+func TestAScopeThatTheTablesCannotKeepIsCounted(t *testing.T) {
+	t.Parallel()
+	ev := &session.Event{ID: "e", Author: "worker", Branch: adk.JoinLane("desk", "call-1")} // as v1 reads it in a file
+	lost := Losses{}
+	(&database{}).losses(ev, lost)
+	if want := (Losses{"isolation scopes that this version of ADK does not know: they are behind the branch": 1}); !maps.Equal(lost, want) {
+		t.Errorf("%v", lost)
+	}
+	r, _, err := prepare(&file{}, s1, 1, ev, Options{}, lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := r.event()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := eventrow.Encode(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := eventrow.Decode(stored.Stored())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := rowOf(decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := r.digest()
+	b, _ := again.digest()
+	if a != b || adk.Lane(decoded) != adk.JoinLane("desk", "call-1") {
+		t.Errorf("the file has another event: %+v", decoded)
 	}
 }
