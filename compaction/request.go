@@ -18,14 +18,14 @@ import (
 //	plugin.New(plugin.Config{Name: "observe", BeforeModelCallback: sessions.ObserveRequest})
 //
 // It changes nothing, always returns nil, nil, and may be called from several goroutines. The sizes
-// are remembered in this process, for each agent and branch of a session.
+// are remembered in this process, for each agent and lane of a session.
 func (s *CompactionSessionService) ObserveRequest(ctx agent.CallbackContext, req *model.LLMRequest) (*model.LLMResponse, error) {
 	if adk.IsNil(ctx) || req == nil {
 		return nil, nil
 	}
 	contents, fixed := promptsize.OfRequest(req)
 	ref := adk.SessionRef{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()}
-	s.engine.Requested(ref, ctx.Branch(), ctx.AgentName(), contents, fixed, 0)
+	s.engine.Requested(ref, adk.ContextLane(ctx), ctx.AgentName(), contents, fixed, 0)
 	return nil, nil
 }
 

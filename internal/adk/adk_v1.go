@@ -42,6 +42,9 @@ func Lane(ev *session.Event) string { return ev.Branch }
 // LaneOf returns the lane that an invocation reads and writes.
 func LaneOf(ic agent.InvocationContext) string { return ic.Branch() }
 
+// ContextLane returns the lane of the invocation that a callback or a tool is called in.
+func ContextLane(ctx agent.ReadonlyContext) string { return ctx.Branch() }
+
 // SetLane puts an event into a lane.
 func SetLane(ev *session.Event, lane string) { ev.Branch = lane }
 

@@ -104,7 +104,7 @@ func callerOf(ctx context.Context, model string) (c caller, ic agent.InvocationC
 func callerIn(ctx agent.ReadonlyContext, model string) caller {
 	return caller{
 		session: store.Owner{AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID()},
-		agent:   ctx.AgentName(), branch: ctx.Branch(), invocation: ctx.InvocationID(), model: model,
+		agent:   ctx.AgentName(), branch: adk.ContextLane(ctx), invocation: ctx.InvocationID(), model: model,
 	}
 }
 
