@@ -114,6 +114,20 @@ func TestATaskIsGoneOnWithAfterManyTurns(t *testing.T) {
 	}
 }
 
+// TestATaskIsGoneOnWithAfterAFailure: the model of a task fails before the task has an event, when the earlier tasks of its
+// agent are summarized. The next message goes on with it.
+func TestATaskIsGoneOnWithAfterAFailure(t *testing.T) {
+	t.Parallel()
+	for _, between := range []int{0, 8} {
+		t.Run(fmt.Sprintf("%d turns between", between), func(t *testing.T) {
+			t.Parallel()
+			worker := &node{name: "worker", kind: llm, mode: "task", plan: steps([]step{says, calls("lookup"), calls("finish"), {fail: true}}, repeat(2, says), []step{calls("finish")})}
+			root := &node{name: "root", kind: llm, plan: steps(repeat(2, says), []step{calls("delegate:worker")}, repeat(between, says), []step{calls("delegate:worker")}), children: []*node{worker}}
+			team(root, nil, chat(10+between)).agreeAnyway(t, false, "asks worker for the 5th time")
+		})
+	}
+}
+
 // TestAFinishedTaskGetsNoMessage: findActiveTaskIsolationScope in runner/runner.go sends the user's messages to the task
 // of the newest scope whose end it does not see.
 func TestAFinishedTaskGetsNoMessage(t *testing.T) {

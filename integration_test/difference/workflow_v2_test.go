@@ -325,8 +325,8 @@ func drawSettings(t *rapid.T, x *part) {
 	}
 }
 
-// drawMemberPlan draws what an agent does that may delegate to others. The model of a task does not fail: a task that has
-// written nothing is given up, see TestATaskIsGoneOnWithAfterAFailure.
+// drawMemberPlan draws what an agent does that may delegate to others. The model of a task does not fail: the first task of
+// an agent is given up if it has written nothing, see TestATaskIsGoneOnWithAfterAFailure for the others.
 func drawMemberPlan(t *rapid.T, to []string, mode string) (plan []step) {
 	kinds := []string{"says", "calls", "calls"}
 	if len(to) > 0 {

@@ -13,6 +13,7 @@ type grouping struct {
 	// unclaimed are the responses that have found no call so far.
 	unclaimed []orphan
 	scopes    map[string]bool // isolation scopes of events
+	workers   map[string]bool // agents that have written in one
 }
 
 // orphan is a response that no call precedes.
@@ -104,9 +105,12 @@ func (g *grouping) read(i int32, ev *session.Event) {
 	}
 	if ev != nil && ScopeOf(ev) != "" {
 		if g.scopes == nil {
-			g.scopes = map[string]bool{}
+			g.scopes, g.workers = map[string]bool{}, map[string]bool{}
 		}
 		g.scopes[ScopeOf(ev)] = true
+		if ev.Author != userAuthor {
+			g.workers[ev.Author] = true
+		}
 	}
 	g.messages.note(i, ev)
 }

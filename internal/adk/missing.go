@@ -1,6 +1,8 @@
 package adk
 
 import (
+	"maps"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
@@ -110,13 +112,15 @@ func (m *messages) overtake(i int32, ev *session.Event) bool {
 }
 
 // tasks returns the names of the agents that were given tasks, and the events in which that was done. The call of a task
-// stays open over turns, until the task is finished; its ID is the isolation scope of the events of the task. If a task
-// has no event yet, another call of the same name, or one in the same event, shows that the call is one of a task.
+// stays open over turns, until the task is finished; its ID is the isolation scope of the events of the task, and its name
+// that of the agent. If a task has no event yet, an event of its agent in another scope, another call of the same name, or
+// one in the same event, shows that the call is one of a task. The newest event of each agent stays when its earlier tasks
+// are summarized.
 func (g *grouping) tasks() (names map[string]bool, with map[int32]bool) {
 	if len(g.scopes) == 0 {
 		return nil, nil
 	}
-	names, with = map[string]bool{}, map[int32]bool{}
+	names, with = maps.Clone(g.workers), map[int32]bool{}
 	for k := range g.sites {
 		if s := &g.sites[k]; g.scopes[s.call.ID] {
 			names[s.call.Name], with[s.event] = true, true

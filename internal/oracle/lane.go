@@ -44,8 +44,8 @@ func sees(reader, lane string) bool {
 }
 
 // tasks are the calls that gave tasks to agents: they stay open until they are answered, whatever the user says meanwhile.
-// The ID of such a call is the isolation scope of the events of its task. A task without an event is known by another
-// call of the same name, or in the same event.
+// The ID of such a call is the isolation scope of the events of its task, and its name that of the agent. A task without an
+// event is known by an event of its agent in another scope, or by another call of the same name, or in the same event.
 type tasks struct {
 	names map[string]bool
 	with  map[int]bool // by position
@@ -57,6 +57,9 @@ func tasksIn(events []*session.Event) tasks {
 	for _, ev := range events {
 		if conversation(ev) {
 			scopes[scopeOf(ev)] = true
+			if scopeOf(ev) != "" && ev.Author != "user" {
+				t.names[ev.Author] = true
+			}
 		}
 	}
 	delete(scopes, "")
