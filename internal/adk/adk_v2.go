@@ -83,17 +83,15 @@ func LaneOf(ic agent.InvocationContext) string { return JoinLane(ic.Branch(), ic
 
 // ContextLane returns the lane of the invocation that a callback or a tool is called in. Their contexts do not tell the
 // scope, but they make an invocation with changes, which does: WithICDelta in agent/callback_context_wrapper.go and
-// agent/tool_context_wrapper.go. Without changes that is the invocation itself. A context of another make may panic there,
-// and is taken for one outside of scopes.
-func ContextLane(ctx agent.ReadonlyContext) (lane string) {
-	lane = ctx.Branch()
-	defer func() { _ = recover() }()
+// agent/tool_context_wrapper.go. Without changes that is the invocation itself. A context that can only be read is
+// taken for one outside of scopes.
+func ContextLane(ctx agent.ReadonlyContext) string {
 	if c, ok := ctx.(agent.Context); ok {
 		if ic := Invocation(c.WithICDelta(nil)); ic != nil {
-			lane = LaneOf(ic)
+			return LaneOf(ic)
 		}
 	}
-	return lane
+	return ctx.Branch()
 }
 
 // SetLane puts an event into a lane.
