@@ -60,10 +60,11 @@ type Row struct {
 	Event *session.Event
 	Err   error
 
-	raw eventrow.Stored
+	raw *eventrow.Stored
 }
 
-// Unknown returns what Event lacks of the row, see [eventrow.Stored.Unknown].
+// Unknown returns what Event lacks of the row, see [eventrow.Stored.Unknown]. Call it before the next row is yielded: after
+// that, a row that somebody keeps has no columns any more.
 func (r *Row) Unknown() (fields []string, within bool) { return r.raw.Unknown() }
 
 // Rows yields the events of the session with this key in the table sessions, in order: at most
@@ -78,8 +79,8 @@ func Rows(ctx context.Context, file Querier, session, from int64, limit int) ite
 		}
 		defer rows.Close()
 		for rows.Next() {
-			row := &Row{}
-			raw := &row.raw
+			raw := &eventrow.Stored{}
+			row := &Row{raw: raw}
 			if err := rows.Scan(append(raw.Fields(), &row.RecordID, &row.CoveredBy, &row.Record, &row.Unit, &row.Anchor)...); err != nil {
 				yield(nil, err)
 				return
@@ -91,6 +92,7 @@ func Rows(ctx context.Context, file Querier, session, from int64, limit int) ite
 			if !yield(row, nil) {
 				return
 			}
+			row.raw = nil
 		}
 		if err := rows.Err(); err != nil {
 			yield(nil, err)
