@@ -95,7 +95,8 @@ func observe(signal Signal, s Step) (found, panicked *Alert) {
 	name := "signal"
 	defer func() {
 		if reason := recover(); reason != nil {
-			panicked = &Alert{Signal: name, Pattern: "panic", Text: fmt.Sprintf("the signal %s panicked, and is left out: %v", name, reason)}
+			// A pattern of its own: another signal that panics must not absorb it.
+			panicked = &Alert{Signal: name, Pattern: "panic of " + name, Text: fmt.Sprintf("the signal %s panicked, and is left out: %v", name, reason)}
 		}
 	}()
 	name = signal.Name()
@@ -144,13 +145,13 @@ func (a *Alert) aboutCalls() bool { return a.calls || a.Tool != "" }
 
 // absorbs reports whether another signal has reported, at least as severely, what is behind an alert, too:
 // nine equal calls are repeated, unchanging, and perhaps failures. It must have seen calls of the same tool in this very
-// step, or the pattern lately under the same name.
+// step, or the pattern lately under the same name. A step without calls has none to see.
 func (l *lane) absorbs(a *Alert) bool {
 	return slices.ContainsFunc(l.patterns, func(p pattern) bool {
 		if p.signal == a.Signal || !p.reported || p.severity < a.Severity {
 			return false
 		}
-		return p.calls && a.aboutCalls() && p.last == l.steps && (p.tool == a.Tool || p.tool == "" || a.Tool == "") ||
+		return len(l.scratch) > 0 && p.calls && a.aboutCalls() && p.last == l.steps && (p.tool == a.Tool || p.tool == "" || a.Tool == "") ||
 			p.id == a.Pattern && p.id != "" && l.steps-p.last <= over
 	})
 }

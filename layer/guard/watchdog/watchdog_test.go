@@ -422,6 +422,45 @@ func TestNoWarningHidesAnother(t *testing.T) {
 	}
 }
 
+// A signal that panics is left out from then on, so each must be told of, also if several do in one step.
+func TestEachSignalThatPanicsIsReported(t *testing.T) {
+	t.Parallel()
+	panics := func(name string) func() watchdog.Signal {
+		return func() watchdog.Signal {
+			return &badSignal{name, func(watchdog.Step) *watchdog.Alert { panic("a bug of the app") }}
+		}
+	}
+	w := newWatchdog(t, watchdog.Config{Signals: []func() watchdog.Signal{panics("this"), panics("that")}})
+	var told []string
+	for _, a := range w.Observe(watchdog.Step{Text: true}).Alerts {
+		told = append(told, a.Text)
+	}
+	if len(told) != 2 || !strings.Contains(told[0], "the signal this panicked") || !strings.Contains(told[1], "the signal that panicked") {
+		t.Errorf("%q", told)
+	}
+}
+
+// Calls of an earlier step say nothing of what is found in a step without any.
+func TestAnEarlierStepAbsorbsNoWarningOfAStepWithoutCalls(t *testing.T) {
+	t.Parallel()
+	found := func(name string, calls bool) func() watchdog.Signal {
+		return func() watchdog.Signal {
+			return &badSignal{name, func(s watchdog.Step) *watchdog.Alert {
+				if calls != (len(s.Calls) > 0) {
+					return nil
+				}
+				return &watchdog.Alert{Tool: "do", Pattern: name, Text: name}
+			}}
+		}
+	}
+	w := newWatchdog(t, watchdog.Config{Signals: []func() watchdog.Signal{found("calls", true), found("words", false)}})
+	for _, s := range []watchdog.Step{{Calls: []watchdog.Call{{Tool: "do"}}}, {Text: true}} {
+		if got := w.Observe(s).Alerts; len(got) != 1 {
+			t.Errorf("%+v: %+v", s, got)
+		}
+	}
+}
+
 // The model is told of the pattern for which it will be stopped.
 func TestTheModelIsToldOfTheSurestPattern(t *testing.T) {
 	t.Parallel()
