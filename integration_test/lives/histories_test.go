@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"google.golang.org/adk/session"
+
 	"github.com/adk-go-ext/longsession/internal/testkit"
 )
 
@@ -106,6 +108,53 @@ func TestNoSessionDies(t *testing.T) {
 				t.Error("no turn ended with the typed error, so the histories prove nothing")
 			}
 			t.Logf("%d sessions, %d turns, %d ended with the typed error, %d dead, %d requests over the window", n, turns, typed, dead, over)
+		})
+	}
+}
+
+// TestNoSessionDiesBetweenProcesses plays them by two processes in turn, of which each has seen only a part: what one has
+// learned of the provider, and of runs that failed, the other does not know.
+func TestNoSessionDiesBetweenProcesses(t *testing.T) {
+	t.Parallel()
+	for _, k := range []kind{stack, alone} {
+		t.Run(string(k), func(t *testing.T) {
+			t.Parallel()
+			const window = 2_500
+			inner, llm := session.InMemoryService(), &picky{window: window}
+			processes := make([]*life, 2)
+			for i := range processes {
+				processes[i] = newProcess(t, k, window, i == 1, inner, llm)
+				defer processes[i].close()
+			}
+			failed := 0
+			for seed := range testkit.Rounds(t, 100) {
+				r := rand.New(rand.NewPCG(uint64(seed), 31))
+				processes[0].begin(fmt.Sprint(seed))
+				processes[1].id = processes[0].id
+				for range 3 + r.IntN(5) {
+					u, refused := anyTurn(r, window), llm.refused
+					err := processes[r.IntN(2)].say(u)
+					fits := u.message() < window-window/5-fixedPart
+					if err != nil && !u.fails && !u.leaves && fits {
+						t.Errorf("seed %d: a turn with a message of %d tokens fails: %.300v", seed, u.message(), err)
+					}
+					if llm.refused > refused && fits {
+						t.Errorf("seed %d: a request over the window was sent, with a message of %d tokens", seed, u.message())
+					}
+					if err != nil {
+						failed++
+					}
+				}
+				for i, l := range processes {
+					if err := l.hello(); err != nil {
+						t.Errorf("seed %d: the session is dead in process %d: %.300v", seed, i, err)
+					}
+				}
+				processes[0].end()
+			}
+			if failed == 0 {
+				t.Error("no turn failed, so the histories prove nothing")
+			}
 		})
 	}
 }

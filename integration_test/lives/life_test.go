@@ -163,7 +163,15 @@ const (
 
 func newLife(t testing.TB, k kind, window int, background bool, change ...func(*compaction.Config)) *life {
 	t.Helper()
-	l := &life{t: t, window: window, model: &picky{window: window}}
+	l := newProcess(t, k, window, background, session.InMemoryService(), &picky{window: window}, change...)
+	l.begin("session")
+	return l
+}
+
+// newProcess returns a life without a session, over what others may share.
+func newProcess(t testing.TB, k kind, window int, background bool, inner session.Service, llm *picky, change ...func(*compaction.Config)) *life {
+	t.Helper()
+	l := &life{t: t, window: window, model: llm}
 	work, err := functiontool.New(functiontool.Config{Name: "work", Description: "Works."},
 		func(_ agent.ToolContext, in workArgs) (map[string]any, error) {
 			return map[string]any{"output": words(in.Size)}, nil
@@ -177,14 +185,14 @@ func newLife(t testing.TB, k kind, window int, background bool, change ...func(*
 	for _, f := range change {
 		f(&c)
 	}
-	var llm model.LLM = l.model
+	var wrapped model.LLM = l.model
 	cfg := runner.Config{AppName: appName}
 	switch k {
 	case alone, observed, aloneByHand:
 		if k == observed {
 			c.Fixed = func(compaction.SessionRef, string, string) int { return 60 }
 		}
-		if l.svc, err = compaction.NewCompactionService(session.InMemoryService(), c); err != nil {
+		if l.svc, err = compaction.NewCompactionService(inner, c); err != nil {
 			t.Fatal(err)
 		}
 		if k == observed {
@@ -199,19 +207,18 @@ func newLife(t testing.TB, k kind, window int, background bool, change ...func(*
 		if k == wholeTools {
 			sc.Disable = []longsession.Layer{longsession.LayerToolResults}
 		}
-		if l.stack, err = longsession.New(session.InMemoryService(), sc); err != nil {
+		if l.stack, err = longsession.New(inner, sc); err != nil {
 			t.Fatal(err)
 		}
-		l.svc, llm, cfg.PluginConfig = l.stack.Sessions, l.stack.Model(llm), l.stack.PluginConfig()
+		l.svc, wrapped, cfg.PluginConfig = l.stack.Sessions, l.stack.Model(wrapped), l.stack.PluginConfig()
 	}
 	cfg.SessionService = l.svc
-	if cfg.Agent, err = llmagent.New(llmagent.Config{Name: "desk", Model: llm, Instruction: "You answer questions.", Tools: []tool.Tool{work}}); err != nil {
+	if cfg.Agent, err = llmagent.New(llmagent.Config{Name: "desk", Model: wrapped, Instruction: "You answer questions.", Tools: []tool.Tool{work}}); err != nil {
 		t.Fatal(err)
 	}
 	if l.run, err = runner.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	l.begin("session")
 	return l
 }
 
