@@ -34,6 +34,16 @@ type coded interface {
 	Code() int
 }
 
+// ended returns the error of a read. The driver interrupts a statement whose context has ended, and may return that
+// statement's error, SQLITE_INTERRUPT, in place of the context's.
+func ended(ctx context.Context, err error) error {
+	var c coded
+	if ctx.Err() != nil && errors.As(err, &c) && c.Code()&0xff == 9 {
+		return ctx.Err()
+	}
+	return err
+}
+
 // remedies are pieces of advice by SQLite's primary result code.
 var remedies = map[int]string{
 	3:  "allow this process to read and write the file and its folder",

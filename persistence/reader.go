@@ -101,7 +101,7 @@ func (r *reader) close(own bool) error {
 // the file was moved or changed, read returns that error instead of any other, because the result
 // is not that of the file at the path.
 func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error) error {
-	err := s.readState(ctx, do)
+	err := ended(ctx, s.readState(ctx, do))
 	if changed := unchanged(s); changed != nil && ctx.Err() == nil {
 		return changed
 	}

@@ -29,7 +29,7 @@ func (s *SQLiteSessionService) Snapshot(ctx context.Context, do func(*Snapshot) 
 		return err
 	}
 	defer leave()
-	err = readSnapshot(ctx, s.db, s.busy, do)
+	err = ended(ctx, readSnapshot(ctx, s.db, s.busy, do))
 	// If the file changed, that is the cause of any other error.
 	if changed := s.readOnly.check(); changed != nil {
 		err = changed
