@@ -67,8 +67,9 @@ func analyze(h Input, p Params) *analysis {
 	return a
 }
 
-// Shared keeps what selections have in common. It costs as much as the view has events, and there may be a selection for
-// each branch. The zero value is ready to use. It is not safe for concurrent use.
+// Shared keeps what selections from one view have in common, which takes as long, and as much memory, as the view has
+// events: there may be a selection for each branch. Make a new one for each view. The zero value is ready to use. It is not
+// safe for concurrent use.
 type Shared struct{ made map[sharedKey]*analysis }
 
 // sharedKey has what differs between the inputs and the settings of selections that share a [Shared], of all that an

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -15,7 +16,7 @@ func TestStepsPlannedAheadAreThoseOfNewSnapshots(t *testing.T) {
 	t.Parallel()
 	h := talk(60)
 	s := moment(h)
-	s.params.MaxTokens, s.params.Cost = 1500, s.params.Size
+	s.params.MaxTokens, s.params.Cost, s.params.Shared = 1500, s.params.Size, &selector.Shared{}
 	ahead := *s
 	planned, merges := 0, 0
 	for n := range 60 {
@@ -42,6 +43,9 @@ func TestStepsPlannedAheadAreThoseOfNewSnapshots(t *testing.T) {
 		next := ahead.after(&got, m)
 		if next == nil {
 			t.Fatalf("nothing is planned ahead after step %d", n)
+		}
+		if next.params.Shared == ahead.params.Shared {
+			t.Fatal("a step keeps what the one before has analyzed: a long history takes that for each of its records")
 		}
 		if planned++; got.makesRoom {
 			next.chosen = &got.candidate

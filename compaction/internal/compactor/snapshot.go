@@ -96,6 +96,7 @@ func (s *snapshot) after(done *step, m *record.Metadata) *snapshot {
 	next.state = s.state.With(m)
 	next.input.Current = next.state.Current
 	next.input.Events = without(s.input.Events, done.window.Events)
+	next.params.Shared = &selector.Shared{} // or a long history would keep an analysis for each of its records
 	next.at = selector.Positions(next.input, next.params)
 	return &next
 }
