@@ -47,9 +47,8 @@ type lookupResult struct {
 	Output string `json:"output"`
 }
 
-// playTruncated plays turns with large tool results that are cut in front of a model without usage. It
-// returns the largest prompt that was sent and what the service did.
-func playTruncated(t *testing.T, turns int, observe bool) (largest int, seen *notes, svc *compaction.CompactionSessionService) {
+// lookupTool returns a tool whose results take some 2,700 tokens.
+func lookupTool(t *testing.T) tool.Tool {
 	t.Helper()
 	lookup, err := functiontool.New(functiontool.Config{Name: "lookup", Description: "Looks an item up."},
 		func(_ agent.ToolContext, args lookupArgs) (lookupResult, error) {
@@ -58,6 +57,13 @@ func playTruncated(t *testing.T, turns int, observe bool) (largest int, seen *no
 	if err != nil {
 		t.Fatal(err)
 	}
+	return lookup
+}
+
+// playTruncated plays turns with large tool results that are cut in front of a model without usage. It
+// returns the largest prompt that was sent and what the service did.
+func playTruncated(t *testing.T, turns int, observe bool) (largest int, seen *notes, svc *compaction.CompactionSessionService) {
+	t.Helper()
 	calls := 0
 	llm := compactiontest.NewModel("house-llm", func(_ int, req *model.LLMRequest) *model.LLMResponse {
 		largest = max(largest, tokens.OfContents(req.Contents))
@@ -66,28 +72,33 @@ func playTruncated(t *testing.T, turns int, observe bool) (largest int, seen *no
 		}
 		return compactiontest.Say("It is there.")
 	})
-	root, err := llmagent.New(llmagent.Config{Name: "clerk", Model: llm, Tools: []tool.Tool{lookup}})
+	root, err := llmagent.New(llmagent.Config{Name: "clerk", Model: llm, Tools: []tool.Tool{lookupTool(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen = &notes{}
+	seen, svc = playWithCuts(t, root, turns, observe)
+	return largest, seen, svc
+}
+
+// playWithCuts plays turns of an agent whose requests a plugin cuts, and returns what the service did. With observe it
+// hears of the cuts.
+func playWithCuts(t *testing.T, root agent.Agent, turns int, observe bool) (*notes, *compaction.CompactionSessionService) {
+	t.Helper()
+	seen := &notes{}
 	cfg, _ := oracleConfig()
 	cfg.InvocationThreshold, cfg.ContextWindow, cfg.Observer = compaction.Off, 16_000, seen.Observe
-	svc = newService(t, session.InMemoryService(), cfg)
+	svc := newService(t, session.InMemoryService(), cfg)
+	callbacks := []llmagent.BeforeModelCallback{truncate}
+	if observe {
+		callbacks = append(callbacks, svc.ObserveRequest)
+	}
 	var plugins []*plugin.Plugin
-	for name, callback := range map[string]llmagent.BeforeModelCallback{"truncate": truncate, "observe": svc.ObserveRequest} {
-		if name == "observe" && !observe {
-			continue
-		}
-		p, err := plugin.New(plugin.Config{Name: name, BeforeModelCallback: callback})
+	for i, callback := range callbacks {
+		p, err := plugin.New(plugin.Config{Name: fmt.Sprint("p", i), BeforeModelCallback: callback})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == "truncate" {
-			plugins = append([]*plugin.Plugin{p}, plugins...)
-		} else {
-			plugins = append(plugins, p)
-		}
+		plugins = append(plugins, p)
 	}
 	r, err := runner.New(runner.Config{
 		AppName: ref.AppName, Agent: root, SessionService: svc, AutoCreateSession: true, PluginConfig: runner.PluginConfig{Plugins: plugins},
@@ -103,7 +114,7 @@ func playTruncated(t *testing.T, turns int, observe bool) (largest int, seen *no
 			}
 		}
 	}
-	return largest, seen, svc
+	return seen, svc
 }
 
 // Whatever a layer cuts from a request was not sent, and is no reason to compact.
