@@ -62,7 +62,7 @@ func raw(h selector.Input, p selector.Params) []string {
 	}
 	index := record.NewIndex(h.Events)
 	for _, m := range h.Current {
-		if i, ok := index.Find(m.After); ok && m.MidTurn() && live[m.EndInvocationID] {
+		if i, ok := index.Find(m.After); ok && m.MidTurn() && (live[m.EndInvocationID] || nobodyElse(h, i, m.Branch, m.Agent)) {
 			why[i] = "a summary stands behind it"
 		}
 	}
@@ -108,7 +108,8 @@ func decidedBy(h selector.Input, at int) (out []int) {
 }
 
 // unfinished reports whether the event may be left although no pin keeps it: of an active
-// invocation, only an agent's own events are summarized, and only units that are in one span.
+// invocation, only an agent's own events are summarized, and only units that are in one span. So
+// is a unit of which only a part is an agent's latest words.
 func unfinished(h selector.Input, p selector.Params, units *adk.Units, i int) bool {
 	live := selector.ActiveInvocations(h, p)
 	unit := units.Of(i)
@@ -120,8 +121,25 @@ func unfinished(h selector.Input, p selector.Params, units *adk.Units, i int) bo
 		if live[owner] && (ev.Author == "user" || ev.Author == "" || len(unit) > 1) {
 			return true
 		}
+		if latestWords(h, unit[0]) != latestWords(h, j) {
+			return true
+		}
 	}
 	return false
+}
+
+// latestWords reports whether nobody else has spoken since an agent's event, in what the agent sees. Such events are
+// summarized apart from the turns before them, so a unit that is in both waits until somebody speaks.
+func latestWords(h selector.Input, i int) bool {
+	ev := h.Events[i]
+	return ev.Author != "user" && ev.Author != "" && nobodyElse(h, i, adk.Lane(ev), ev.Author)
+}
+
+// nobodyElse reports whether only that agent has spoken behind event i, in what an agent in the lane sees.
+func nobodyElse(h selector.Input, i int, lane, agent string) bool {
+	return !slices.ContainsFunc(h.Events[i+1:], func(ev *session.Event) bool {
+		return ev != nil && ev.Author != agent && identified(ev) && adk.Visible(lane, adk.Lane(ev))
+	})
 }
 
 // ownerOf is the invocation that an event goes with: its own if that speaks, else that of the
