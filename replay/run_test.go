@@ -160,18 +160,18 @@ func TestAPromptThatTheLibraryTookToFitIsUnforeseen(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("word ", 300))
 	c := &conversation.Conversation{ID: "c", Turns: []conversation.Turn{
 		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", long), PromptTokens: 570}}},
-		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", "Yes."), PromptTokens: 1_710}}},
+		{User: said("user", long), Steps: []conversation.Step{{Answer: said("model", "Yes."), PromptTokens: 1_780}}},
 	}}
 	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens, cfg.RetainTokens = summarizer.Extractive{}, true, 1_690, compaction.Off, compaction.Off
+	cfg.Summarizer, cfg.Synchronous, cfg.ContextWindow, cfg.MaxOutputTokens, cfg.RetainTokens = summarizer.Extractive{}, true, 1_770, compaction.Off, compaction.Off
 	report, err := Play(t.Context(), c, Policy{Config: cfg}, Options{Fixed: FixedAuto})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// With a single count, the library cannot distinguish a ratio of 1.9 from 270 tokens of
+	// With a single count, the library cannot distinguish a ratio of 2 from 270 tokens of
 	// instructions.
 	over := report.Over
-	if len(over) != 1 || over[0].Unavoidable || !over[0].Unforeseen || over[0].Expected < 1_300 || over[0].Expected > 1_690 || over[0].Tokens <= 1_690 {
+	if len(over) != 1 || over[0].Unavoidable || !over[0].Unforeseen || over[0].Expected < 1_300 || over[0].Expected > 1_770 || over[0].Tokens <= 1_770 {
 		t.Errorf("%+v, want one unforeseen prompt", over)
 	}
 	var total Total

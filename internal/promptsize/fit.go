@@ -28,8 +28,12 @@ func Margin(counted, change int) int {
 }
 
 // Line is how a provider counts prompts: Overhead + Ratio × the estimate of their contents. The
-// overhead is the system prompt and the tools; the ratio corrects the estimate.
-type Line struct{ Ratio, Overhead float64 }
+// overhead is the system prompt and the tools; the ratio corrects the estimate. The ratio is assumed to be 1
+// where the counts are too few or too scattered to determine it.
+type Line struct {
+	Ratio, Overhead float64
+	Assumed         bool
+}
 
 // Of is the expected count of a prompt of that estimate, rounded up.
 func (l Line) Of(estimate int) int { return int(math.Ceil(l.Overhead + l.Ratio*float64(estimate))) }
@@ -74,21 +78,20 @@ func (f Fit) Weight() float64 { return f.n }
 func (f Fit) Undercounts() bool { return f.y < f.x/2 }
 
 // Line is the line of least squares, for predicting prompts that must not grow too large. Its ratio
-// is at least 1, so it never predicts less than the estimate. The ratio is exactly 1 while the
-// counts are too few or too scattered to determine it.
+// is at least 1, so it never predicts less than the estimate.
 func (f Fit) Line() Line {
 	if f.n == 0 {
-		return Line{Ratio: 1}
+		return Line{Ratio: 1, Assumed: true}
 	}
 	meanX, meanY := f.x/f.n, f.y/f.n
-	ratio := 1.0
+	ratio, assumed := 1.0, true
 	if slope, spread := f.through(meanX, meanY); f.n >= minCounts && spread > 0 {
 		scatter := max(0, f.yy-f.n*meanY*meanY-slope*slope*spread) / (f.n - 2)
 		if math.Sqrt(scatter/spread) <= maxSlopeStdErr {
-			ratio = min(MaxRatio, max(1, slope))
+			ratio, assumed = min(MaxRatio, max(1, slope)), false
 		}
 	}
-	return Line{ratio, max(0, meanY-ratio*meanX)}
+	return Line{Ratio: ratio, Overhead: max(0, meanY-ratio*meanX), Assumed: assumed}
 }
 
 // LineThrough is the line of least squares through one of the counts, for reproducing a recording.
@@ -99,7 +102,7 @@ func (f Fit) LineThrough(estimate, counted int) Line {
 	if slope, spread := f.through(x, y); spread > 0 {
 		ratio = min(MaxRatio, max(1.0/MaxRatio, slope))
 	}
-	return Line{ratio, max(0, y-ratio*x)}
+	return Line{Ratio: ratio, Overhead: max(0, y-ratio*x)}
 }
 
 // through returns the slope of the line of least squares through a point, and the spread of the
@@ -130,8 +133,8 @@ const (
 
 // LineNear is the line through the latest count that predicts the next prompts best, larger or smaller.
 // Its ratio may be below 1. It begins as the ratio of the latest count to its estimate, as if there were
-// no overhead, or as 1.25 if no tokenizer has that ratio. It follows the line of least squares the more, the wider the estimates spread and the
-// better the counts lie on that line. For counts of 3,000, 4,000 and 5,000 for estimates of 1,000, 2,000
+// no overhead, or as 1.25 if no tokenizer has that ratio. It follows the line of least squares the more, the
+// wider the estimates spread and the better the counts lie on that line. For counts of 3,000, 4,000 and 5,000 for estimates of 1,000, 2,000
 // and 3,000, the ratio is 1.00.
 func (f Fit) LineNear(estimate, counted int) Line {
 	if estimate <= 0 {
@@ -151,5 +154,5 @@ func (f Fit) LineNear(estimate, counted int) Line {
 		ratio = (slope*spread + ratio*prior) / (spread + prior)
 	}
 	ratio = min(MaxRatio, max(1.0/MaxRatio, ratio))
-	return Line{ratio, y - ratio*x}
+	return Line{Ratio: ratio, Overhead: y - ratio*x}
 }

@@ -60,15 +60,15 @@ func judge(count, estimate, hardLimit int) verdict {
 	}
 }
 
-// outputOf is what an agent's event takes up in later prompts: as the provider counted it, or by the
-// line of its counts where that one cannot be right. Some adapters report a stream's first chunk only,
-// others count thoughts that no prompt holds.
-func outputOf(ev *session.Event, line promptsize.Line) int {
+// outputOf is what an agent's event takes up in later prompts: as the provider counted it, or as estimated
+// where that count cannot be right. Some adapters report a stream's first chunk only, others count thoughts
+// that no prompt holds.
+func outputOf(ev *session.Event, line promptsize.Line) (counted, estimated int) {
 	output, size := int(ev.UsageMetadata.CandidatesTokenCount), promptsize.OfEvent(ev)
 	if output < size/2 || output > promptsize.MaxRatio*size+leeway {
-		return line.More(size)
+		return 0, line.More(size)
 	}
-	return output
+	return output, 0
 }
 
 // Misreport is a provider's count that cannot be that of the prompt which was estimated.

@@ -17,10 +17,8 @@ import (
 )
 
 // The recorded counts hold instructions and tools which the recording lacks, so the first count of a session is no
-// measure of its estimate.
-//
-// The ratio is 1 until three counts show another, so a few early prompts exceed the bound, too.
-func TestTwoInAHundredRealPromptsExceedWhatTheyShouldNot(t *testing.T) {
+// measure of its estimate. The three prompts that exceed their bound hold messages that the recording lacks.
+func TestOneInAHundredRealPromptsExceedsWhatItShouldNot(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("LONGSESSION_DATA")
 	if folder == "" {
@@ -80,7 +78,7 @@ func TestTwoInAHundredRealPromptsExceedWhatTheyShouldNot(t *testing.T) {
 		t.Fatalf("only %d counts found", calls)
 	}
 	t.Logf("%d of %d", exceeded, calls)
-	if exceeded*50 > calls {
+	if exceeded*100 > calls {
 		t.Errorf("%d of %d prompts have more tokens than they should at most", exceeded, calls)
 	}
 }

@@ -54,7 +54,8 @@ type tally struct {
 type agentTally struct {
 	fit fit
 	// counted is what the provider last counted for the prompt and its answer, 0 where it has
-	// counted nothing since the view changed. since is the estimate of all that came after.
+	// counted nothing since the view changed. since is the estimate of all that came after, and of an
+	// answer that was not counted.
 	counted, since int
 	// by is the event with that count until it is noted, and sent the estimate of its prompt, -1 if no
 	// request was measured. fixed is the size of the prompt's fixed part at that time, 0 if it is not
@@ -84,8 +85,11 @@ func (t *tally) prompt() Prompt {
 		switch {
 		case agent.counted > 0:
 			counted := max(0, agent.counted+t.fixedChange(name))
-			size := counted + agent.since
-			largest = largest.orLarger(Prompt{Likely: size, AtMost: size + promptsize.Margin(counted, agent.since), ratio: ratio})
+			size, change := counted+agent.since, agent.since
+			if line.Assumed {
+				change *= 2 // Claude counts up to 1.5 times the estimate
+			}
+			largest = largest.orLarger(Prompt{Likely: size, AtMost: size + promptsize.Margin(counted, change), ratio: ratio})
 		case !agent.fit.Undercounts():
 			size := max(0, line.Of(request.of(t.estimate))+t.fixedChange(name))
 			largest = largest.orLarger(Prompt{Likely: size, AtMost: PlusError(size), ratio: ratio})
@@ -227,7 +231,8 @@ func (t *tally) count(ev *session.Event, count int) {
 	}
 	agent.fit.Fade(recentCounts - 1)
 	agent.fit.Add(t.sent(ev, t.estimate), count)
-	agent.counted, agent.since = count+outputOf(ev, agent.fit.Line()), 0
+	output, since := outputOf(ev, agent.fit.Line())
+	agent.counted, agent.since = count+output, since
 	agent.by, agent.sent = ev, -1
 	if request := t.request(ev.Author); request != nil && request.view == t.estimate { // the request behind this count
 		agent.sent = request.contents
