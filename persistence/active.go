@@ -18,13 +18,6 @@ import (
 //	4 record r
 //
 // it returns 1 as the newest event of the user, 2 because 3 is of the same unit, 3 and 4.
-//
-//	1 user     covered by r
-//	2 agent    covered by r, calls a tool
-//	3 agent    a late answer to the call in 2
-//	4 record r
-//
-// it returns 1 as the newest event of the user, 2 because 3 is of the same unit, 3 and 4.
 const selectActive = `WITH shown (seq, unit) AS (
 		SELECT seq, unit FROM events INDEXED BY events_visible WHERE session = ?1 AND covered_by IS NULL
 		UNION ALL
@@ -83,22 +76,13 @@ func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[even
 // It ignores NumRecentEvents and After of the request, because they apply to the view. Errors wrap
 // [compaction.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) GetActive(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
-	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	var found *ActiveSession
-	err = s.read(ctx, func(r *reader) error {
-		sess, size, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
-		if err != nil {
-			return err
-		}
-		found = &ActiveSession{storedSession: sess, stored: size.events}
-		return r.loadActive(ctx, found, size)
+	err := readSession(ctx, s, "get active session", req, func(r *reader, sess *storedSession, of size) error {
+		found = &ActiveSession{storedSession: sess, stored: of.events}
+		return r.loadActive(ctx, found, of)
 	})
 	if err != nil {
-		return nil, s.explain("get active session", err)
+		return nil, err
 	}
 	return &session.GetResponse{Session: found}, nil
 }

@@ -20,29 +20,17 @@ const selectPage = `SELECT ` + eventrow.Columns + ` FROM events WHERE session = 
 // History ignores NumRecentEvents and After of the request. Errors wrap [compaction.ErrNotFound] if
 // there is no such session.
 func (s *SQLiteSessionService) History(ctx context.Context, req *session.GetRequest, from int64, limit int) (page []*session.Event, next int64, err error) {
-	if err := complete(req.AppName, req.UserID, req.SessionID); err != nil {
-		return nil, 0, err
-	}
 	if limit < 1 || from < 0 {
 		return nil, 0, fmt.Errorf("history from event %d, limit %d: from must be at least 0 and limit at least 1", from, limit)
 	}
-	leave, err := s.enter()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer leave()
 	from = max(from, 1)
-	err = s.read(ctx, func(r *reader) error {
-		sess, size, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
-		if err != nil {
-			return err
-		}
+	err = readSession(ctx, s, "read history", req, func(r *reader, sess *storedSession, of size) error {
 		rows, err := r.page.QueryContext(ctx, sess.key, from, limit)
-		page, err = eventrow.Scan(rows, err, int(min(int64(limit), max(0, int64(size.events)-from+1))), nil)
+		page, err = eventrow.Scan(rows, err, int(min(int64(limit), max(0, int64(of.events)-from+1))), nil)
 		return err
 	})
 	if err != nil {
-		return nil, 0, s.explain("read history", err)
+		return nil, 0, err
 	}
 	return page, from + int64(len(page)), nil
 }

@@ -108,6 +108,23 @@ func (s *SQLiteSessionService) read(ctx context.Context, do func(*reader) error)
 	return err
 }
 
+// readSession calls do with the session of a request, without its events, in one transaction. doing names the call in
+// errors.
+func readSession(ctx context.Context, s *SQLiteSessionService, doing string, req *session.GetRequest, do func(*reader, *storedSession, size) error) error {
+	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return s.explain(doing, s.read(ctx, func(r *reader) error {
+		found, of, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
+		if err != nil {
+			return err
+		}
+		return do(r, found, of)
+	}))
+}
+
 // unchanged returns an error if the file is no longer the one that was opened.
 func unchanged(s *SQLiteSessionService) error {
 	if s.readOnly != nil {

@@ -13,22 +13,13 @@ import (
 // ignores NumRecentEvents and After of the request. Errors wrap [compaction.ErrNotFound] if there is no
 // such session.
 func (s *SQLiteSessionService) Records(ctx context.Context, req *session.GetRequest) (events []*session.Event, err error) {
-	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	err = s.read(ctx, func(r *reader) error {
-		sess, _, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
-		if err != nil {
-			return err
-		}
+	err = readSession(ctx, s, "get records", req, func(r *reader, sess *storedSession, _ size) error {
 		rows, err := r.records.QueryContext(ctx, sess.key)
 		events, err = eventrow.Scan(rows, err, 0, nil)
 		return err
 	})
 	if err != nil {
-		return nil, s.explain("get records", err)
+		return nil, err
 	}
 	return events, nil
 }

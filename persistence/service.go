@@ -67,23 +67,14 @@ func (s *SQLiteSessionService) Create(ctx context.Context, req *session.CreateRe
 // events with an older timestamp, and NumRecentEvents keeps only the newest of the rest. Errors
 // wrap [compaction.ErrNotFound] if there is no such session.
 func (s *SQLiteSessionService) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
-	leave, err := enterSession(s, req.AppName, req.UserID, req.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	var found *storedSession
-	err = s.read(ctx, func(r *reader) error {
-		sess, size, err := r.find(ctx, req.AppName, req.UserID, req.SessionID)
-		if err != nil {
-			return err
-		}
+	err := readSession(ctx, s, "get session", req, func(r *reader, sess *storedSession, of size) (err error) {
 		found = sess
-		found.events, err = r.load(ctx, found.key, size.events, req)
+		found.events, err = r.load(ctx, found.key, of.events, req)
 		return err
 	})
 	if err != nil {
-		return nil, s.explain("get session", err)
+		return nil, err
 	}
 	return &session.GetResponse{Session: found}, nil
 }
