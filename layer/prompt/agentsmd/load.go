@@ -59,7 +59,7 @@ func (s settings) block(f found) (b block, transient bool, problem *FileError) {
 	}
 	text, reason, refused := decode(data)
 	if unread > 0 && !refused {
-		reason = joinReasons(reason, fmt.Sprintf("has %d bytes, and only the first %d are read: shorten it, or raise MaxFileBytes", size, len(data)))
+		reason = joinReasons(reason, fmt.Sprintf("has %d bytes, and only the first %d are read: shorten it", size, len(data)))
 	}
 	if reason != "" {
 		problem = &FileError{Path: f.path, Reason: reason}

@@ -38,8 +38,6 @@ type Loader struct {
 	// MaxBytes limits the merged text with its frames, in bytes. It is spent on the nearest file first and on
 	// the global file last. 0 means 32 KiB, as other agents that read AGENTS.md have it.
 	MaxBytes int
-	// MaxFileBytes is how much of one file is read, in bytes. 0 means 1 MiB.
-	MaxFileBytes int
 	// Trust reports whether the files of a project may be read. Its argument is the root, or the working
 	// directory if there is no root, without symbolic links. It is asked in every Load that finds such files,
 	// and Load waits for it. So it must be quick, remember its answers, and not call the Loader. If it panics,
@@ -63,8 +61,9 @@ var _ prompt.Source = (*Loader)(nil)
 const defaultGlobal = "~/.adk-code/AGENTS.md"
 
 const (
-	defaultMaxBytes     = 32 << 10
-	defaultMaxFileBytes = 1 << 20
+	defaultMaxBytes = 32 << 10
+	// maxFileBytes is how much of one file is read, in bytes. A merged text holds a small part of it.
+	maxFileBytes = 1 << 20
 )
 
 // NewLoader returns a Loader with default settings for a working directory. If workDir is relative or empty,
@@ -82,8 +81,8 @@ type LoadResult struct {
 	NumSources int
 	// Bytes is the length of Merged.
 	Bytes int
-	// Truncated reports whether text was left out because of MaxBytes or MaxFileBytes. Merged has a line that
-	// says so, unless MaxBytes is too small even for that.
+	// Truncated reports whether text was left out because of MaxBytes, or because a file has more than 1 MiB.
+	// Merged has a line that says so, unless MaxBytes is too small even for that.
 	Truncated bool
 	// Root is the root of the project, without symbolic links. It is empty if no root was found.
 	Root string
@@ -99,7 +98,7 @@ type FileSource struct {
 	Global bool
 	// Bytes is the size of its text in Merged, without the frame. 0 means that none of it is there.
 	Bytes int
-	// Cut is how many bytes of the text were left out because of MaxBytes or MaxFileBytes.
+	// Cut is how many bytes of the text were left out because of MaxBytes, or because the file has more than 1 MiB.
 	Cut int
 	// SameAs is the path of a nearer file that is the same file, through a link for example. The text is
 	// there only.

@@ -65,7 +65,7 @@ func (s settings) readOnce(f found) (data []byte, size int64, err error) {
 	if !info.Mode().IsRegular() || !unchanged(f.info, info) {
 		return nil, 0, errChanged
 	}
-	if data, err = io.ReadAll(io.LimitReader(file, int64(s.maxText))); err != nil {
+	if data, err = io.ReadAll(io.LimitReader(file, maxFileBytes)); err != nil {
 		return nil, 0, err
 	}
 	if s.beforeCheck != nil {

@@ -9,8 +9,8 @@ import (
 // settings are the fields of a Loader with their defaults.
 type settings struct {
 	*Loader
-	names, markers    []string
-	maxText, maxBytes int // of one file, and of all
+	names, markers []string
+	maxBytes       int
 }
 
 var (
@@ -20,15 +20,12 @@ var (
 
 // settings returns the fields with their defaults, or what is wrong with them, joined.
 func (l *Loader) settings() (settings, error) {
-	s := settings{Loader: l, names: l.FileNames, markers: l.RootMarkers, maxText: l.MaxFileBytes, maxBytes: l.MaxBytes}
+	s := settings{Loader: l, names: l.FileNames, markers: l.RootMarkers, maxBytes: l.MaxBytes}
 	if s.names == nil {
 		s.names = defaultFileNames
 	}
 	if s.markers == nil {
 		s.markers = defaultRootMarkers
-	}
-	if s.maxText == 0 {
-		s.maxText = defaultMaxFileBytes
 	}
 	if s.maxBytes == 0 {
 		s.maxBytes = defaultMaxBytes
@@ -41,9 +38,6 @@ func (s settings) check() error {
 	var p configerr.Problems
 	if s.maxBytes < 0 {
 		p.Refuse("Loader.MaxBytes", s.maxBytes, "it must not be negative; 0 is 32 KiB")
-	}
-	if s.maxText < 0 {
-		p.Refuse("Loader.MaxFileBytes", s.maxText, "it must not be negative; 0 is 1 MiB")
 	}
 	if len(s.names) == 0 {
 		p.Refuse("Loader.FileNames", s.names, "it is empty; name a file, or leave it nil for AGENTS.md")
