@@ -62,7 +62,7 @@ func raw(h selector.Input, p selector.Params) []string {
 	}
 	index := record.NewIndex(h.Events)
 	for _, m := range h.Current {
-		if i, ok := index.Find(m.After); ok && m.MidTurn() && (live[m.EndInvocationID] || nobodyElse(h, i, m.Branch, m.Agent)) {
+		if i, ok := index.Find(m.After); ok && m.MidTurn() && standsBehind(h, m, i) {
 			why[i] = "a summary stands behind it"
 		}
 	}
@@ -126,6 +126,12 @@ func unfinished(h selector.Input, p selector.Params, units *adk.Units, i int) bo
 		}
 	}
 	return false
+}
+
+// standsBehind reports whether event i is the latest by another author that the agent of a summary sees.
+func standsBehind(h selector.Input, m *record.Metadata, i int) bool {
+	ev := h.Events[i]
+	return ev.Author != m.Agent && identified(ev) && adk.Visible(m.Branch, record.Normalize(adk.Lane(ev))) && nobodyElse(h, i, m.Branch, m.Agent)
 }
 
 // latestWords reports whether nobody else has spoken since an agent's event, in what the agent sees. Such events are
