@@ -200,3 +200,31 @@ func TestAnAgentFindsItsTaskInTheMiddleOfItsRun(t *testing.T) {
 		}
 	}
 }
+
+// TestAScopeIntoWhichOneAgentWritesShowsAllItsSummaries: buildContentsCurrentTurnContextOnly in
+// internal/llminternal/contents_processor.go begins the prompt of a node at the last event that the user or another agent
+// has written in its scope.
+func TestAScopeIntoWhichOneAgentWritesShowsAllItsSummaries(t *testing.T) {
+	t.Parallel()
+	member := &part{kind: "agent", name: "member", options: []string{"id", "scope"}, plan: []step{{words: 11}, calls("lookup"), {words: 100}, calls("lookup"), calls("order"), calls("lookup"), {words: 12}, {words: 21, fail: true}, calls("order", "order"), calls("lookup"), calls("lookup")}}
+	closer := &part{kind: "agent", name: "closer", plan: []step{calls("order")}} // ADK puts what the user says into its scope
+	inner := &part{kind: "dynamic", name: "inner", parts: []*part{member, closer}, options: []string{"path"}}
+	asks := &part{kind: "dynamic", name: "asks", parts: []*part{{kind: "ask again", name: "asker", once: true, asks: 2, schema: true, options: []string{"id", "output"}}}}
+	a := flow(chat(13), asks, &part{kind: "dynamic", name: "outer", parts: []*part{inner}}, work("last"))
+	for _, layers := range []bool{false, true} {
+		a.agree(t, storages.InMemory(), policy{change: eager, layers: layers})
+	}
+}
+
+// TestASummaryOfRoundsMovesNothingBehindATask: what lies behind an agent's task decides which tools run. Here it is a
+// confirmation in a scope that the agent does not see.
+func TestASummaryOfRoundsMovesNothingBehindATask(t *testing.T) {
+	t.Parallel()
+	rounds := []step{calls("order"), calls("lookup"), calls("order"), calls("lookup")}
+	member := &part{kind: "agent", name: "member", plan: steps([]step{calls("wait", "refund"), says, calls("wait")}, rounds, rounds)}
+	inner := &part{kind: "dynamic", name: "inner", options: []string{"id"}, parts: []*part{{kind: "ask again", name: "asker", once: true}, member}}
+	first := work("first")
+	first.options = []string{"path"}
+	a := flow(slices.Concat(chat(4), []turn{{answers: []int{1}, fresh: true}}, chat(4)), &part{kind: "dynamic", name: "outer", parts: []*part{first, inner}})
+	a.agreeAnyway(t, false, "member runs wait(")
+}

@@ -10,6 +10,9 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
+// roundsOpening begins a summary that is shown behind an event.
+const roundsOpening = "[Summary of earlier tool calls"
+
 // ledgerOpening begins the list of exact values in a summary.
 const ledgerOpening = "Exact values from these messages:"
 
@@ -24,7 +27,7 @@ func (c *checker) checkLedgers() {
 			continue
 		}
 		old := places[m.Branch]
-		front, beside := ev.Author == "user", old != nil && old.Author == "user"
+		front, beside := !ofRounds(ev), old != nil && !ofRounds(old)
 		if old == nil || front && !beside || front == beside && startsLater(m, c.summaries[old]) {
 			places[m.Branch] = ev
 		}
@@ -48,6 +51,9 @@ func (c *checker) checkLedgers() {
 		}
 	}
 }
+
+// ofRounds reports whether a summary is shown behind an event, as one of tool rounds.
+func ofRounds(ev *session.Event) bool { return strings.HasPrefix(textOf(ev), roundsOpening) }
 
 // startsLater reports whether a comes behind b in the order of summaries.
 func startsLater(a, b *record.Metadata) bool {

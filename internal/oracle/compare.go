@@ -31,7 +31,7 @@ func isShown(got *session.Event, want Shown) bool {
 	if want.Record == nil || got == nil {
 		return got == want.Event
 	}
-	author := "user"
+	author := want.By
 	if want.Standing {
 		author = want.Record.Agent
 	}

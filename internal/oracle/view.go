@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -16,6 +17,8 @@ type Shown struct {
 	// Standing means that the summary is shown behind an event, in the agent's name, and not in
 	// front.
 	Standing bool
+	// By is the author of a summary in front.
+	By string
 	// StandIns is set for an entry that is a stand-in; Event is then the event with the calls.
 	StandIns []StandIn
 }
@@ -37,7 +40,35 @@ func View(events []*session.Event) []Shown {
 	h.pairUp()
 	h.hide()
 	h.free()
-	return h.putAhead(h.placeRounds(h.inOrder()))
+	return signed(h.putAhead(h.placeRounds(h.inOrder())))
+}
+
+// signed sets the authors of the summaries in front: the user, and in an isolation scope in which only one agent is
+// shown, that agent.
+func signed(shown []Shown) []Shown {
+	authors := map[string]map[string]bool{}
+	for _, s := range shown {
+		if s.Event != nil && s.StandIns == nil {
+			scope := record.Normalize(scopeOf(s.Event))
+			if authors[scope] == nil {
+				authors[scope] = map[string]bool{}
+			}
+			authors[scope][s.Event.Author] = true
+		}
+	}
+	for i, s := range shown {
+		if s.Record == nil || s.Standing {
+			continue
+		}
+		shown[i].By = "user"
+		_, scope, scoped := strings.Cut(s.Record.Branch, scopeMark)
+		for author := range authors[scope] {
+			if scoped && author != "" && len(authors[scope]) == 1 {
+				shown[i].By = author
+			}
+		}
+	}
+	return shown
 }
 
 // hide applies the rules in turn. It hides the events that live records stand for, except anchors

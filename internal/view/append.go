@@ -118,7 +118,7 @@ func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, re
 		return needsHistory
 	}
 	class, out := adk.Classify(ev), growsEnd
-	if p.replacesNewest(ev, class) || p.opensAnchorless(ev, class) || p.belongsInFront(ev, class) || class.Is(adk.Message) && (len(p.open) > 0 || p.reused) {
+	if p.replacesNewest(ev, class) || p.opensAnchorless(ev, class) || p.belongsInFront(ev, class) || p.namesFront(ev) || class.Is(adk.Message) && (len(p.open) > 0 || p.reused) {
 		out = changesVisible
 	}
 	for _, response := range responses {
@@ -190,6 +190,15 @@ func (p *projection) opensAnchorless(ev *session.Event, class adk.Class) bool {
 // summary in front. That happens if a clock runs late, or if several processes append.
 func (p *projection) belongsInFront(ev *session.Event, class adk.Class) bool {
 	return isRemoteWords(ev, class) && slices.ContainsFunc(p.current, func(s *summary) bool { return s.anchor < 0 && s.endsAfter(ev) })
+}
+
+// namesFront reports whether the new event changes whose summaries in front are, see [layout.nameFront].
+func (p *projection) namesFront(ev *session.Event) bool {
+	scope := record.Normalize(adk.ScopeOf(ev))
+	return scope != "" && slices.ContainsFunc(p.current, func(s *summary) bool {
+		_, of := adk.SplitLane(s.meta.Branch)
+		return s.anchor < 0 && of == scope && s.by != "user" && s.by != ev.Author
+	})
 }
 
 // effectOfAnswer returns the effect of a response to a call, or of a request to confirm one. A

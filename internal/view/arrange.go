@@ -20,6 +20,7 @@ func (l *layout) arrange() {
 		return
 	}
 	p.view = nil
+	l.nameFront(front)
 	for _, s := range front {
 		for _, i := range l.aheadOf[s] {
 			p.view = append(p.view, l.events[i])
@@ -36,6 +37,38 @@ func (l *layout) arrange() {
 		}
 	}
 	l.showDue()
+}
+
+// nameFront chooses the author of each summary in front. Behind an anchor, it is the agent, because ADK begins some
+// prompts at the last event by another author. In front it is the user, because some other author's event follows. But
+// ADK v2 runs agents in isolation scopes into which nobody else writes. The last of the summaries would be the first
+// event of such a prompt, so they have the author of the scope. It stays "" as long as the scope has no other event.
+func (l *layout) nameFront(front []*summary) {
+	authors := map[string]string{} // by scope, the user for several
+	for _, s := range front {
+		if _, scope := adk.SplitLane(s.meta.Branch); scope != "" {
+			authors[scope] = ""
+		}
+	}
+	if len(authors) > 0 {
+		for i, ev := range l.events {
+			if l.hidden[i] {
+				continue
+			}
+			scope := record.Normalize(adk.ScopeOf(ev))
+			switch by, known := authors[scope]; {
+			case !known:
+			case by == "" && ev.Author != "":
+				authors[scope] = ev.Author
+			case by == "" || by != ev.Author:
+				authors[scope] = "user"
+			}
+		}
+	}
+	for _, s := range front {
+		_, scope := adk.SplitLane(s.meta.Branch)
+		s.by = authors[scope]
+	}
 }
 
 // show adds event i and its stand-in to the view.

@@ -41,6 +41,8 @@ type summary struct {
 	after  int32            // position of the event that a mid-turn record names, -1 for none
 	// anchor is the event of the working set that the summary is shown behind, -1 for the front.
 	anchor int
+	// by is the author of a summary in front, see nameFront.
+	by string
 	// addition is what the view shows behind the prose, see ledger.go.
 	addition string
 	// shown is the event that the view shows, nil until it is needed. anchored and added are how it was made. A
@@ -64,30 +66,37 @@ func (p *projection) summaryOf(n *recordNode) *summary {
 }
 
 func (s *summary) event() *session.Event {
-	if anchored := s.anchor >= 0; s.shown == nil || s.anchored != anchored || s.added != s.addition {
-		s.shown, s.anchored, s.added = summaryEvent(s.meta, anchored, s.addition), anchored, s.addition
+	anchored, author := s.anchor >= 0, cmp.Or(s.by, "user")
+	if anchored {
+		author = s.meta.Agent
+	}
+	if s.shown == nil || s.anchored != anchored || s.shown.Author != author || s.added != s.addition {
+		s.shown, s.anchored, s.added = summaryEvent(s.meta, anchored, author, s.addition), anchored, s.addition
 	}
 	return s.shown
 }
 
 // SummaryEvent returns a new event, as a view shows it for a record: behind its anchor for a
 // mid-turn record, in front for any other. It has no [Options.Addition]. It returns nil for a record without text.
-func SummaryEvent(m *record.Metadata) *session.Event { return summaryEvent(m, m.MidTurn(), "") }
+func SummaryEvent(m *record.Metadata) *session.Event {
+	if m.MidTurn() {
+		return summaryEvent(m, true, m.Agent, "")
+	}
+	return summaryEvent(m, false, "user", "")
+}
 
 // summaryEvent returns the summary of m, in front or behind an anchor, with an addition behind its prose. It
-// shares nothing with the record.
-func summaryEvent(m *record.Metadata, anchored bool, addition string) *session.Event {
+// shares nothing with the record. Whoever the author is, the role is "user", because providers refuse a call that
+// directly follows words of the model.
+func summaryEvent(m *record.Metadata, anchored bool, author, addition string) *session.Event {
 	prose, err := m.Text()
 	if err != nil {
 		return nil // a caller made the record: Decode refuses records without text
 	}
-	opening, author := summaryOpening, "user"
+	opening := summaryOpening
 	switch {
 	case anchored:
-		// The author is the agent, because ADK begins some prompts at the last event by another
-		// author. The role is "user", because providers refuse a call that directly follows words
-		// of the model.
-		opening, author = midTurnOpening, m.Agent
+		opening = midTurnOpening
 	case m.Kind == record.KindCheckpoint:
 		opening = checkpointOpening
 	}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,7 +15,8 @@ import (
 // one turn gets its task as an event that is not stored: ADK puts it at the position at which the session ended when the
 // agent began, in whatever the session shows later (newWrappedSession in agent/llmagent/llm_agent_wrapper.go), and begins
 // the prompt there. So an event that a compaction hides in the middle of the run leaves its place to the summary, or to
-// an event without content.
+// an event without content. A summary of rounds waits for such a place, because in front of it, it would move what the
+// agent has seen before behind its task.
 //
 //	0 user         0 user         0 user
 //	1 bot          1 summary      1 summary
@@ -59,16 +61,33 @@ func (p *places) place(events *view.Snapshot) *view.Snapshot {
 	for i, ev := range before {
 		at[ev.ID] = i
 	}
+	ofRounds := map[string]bool{}
+	for _, m := range events.Current() {
+		ofRounds[m.RecordID] = m.MidTurn()
+	}
 	out := make([]*session.Event, 0, max(len(before), events.Len()))
+	var waiting []*session.Event // summaries of rounds that have no place yet
 	for ev := range events.All() {
-		if i, ok := at[ev.ID]; ok && ev.ID != "" {
+		i, known := at[ev.ID]
+		switch {
+		case ofRounds[ev.ID]:
+			waiting = append(waiting, ev)
+			continue
+		case known && ev.ID != "":
 			for len(out) < i {
-				out = append(out, emptied(before[len(out)]))
+				if len(waiting) > 0 && len(adk.ResponseIDs(ev)) == 0 { // nothing comes between a call and its response
+					out, waiting = append(out, waiting[0]), waiting[1:]
+				} else {
+					out = append(out, emptied(before[len(out)]))
+				}
 			}
+		default:
+			out, waiting = append(out, waiting...), nil
 		}
 		out = append(out, ev)
 	}
-	if len(out) == events.Len() {
+	out = append(out, waiting...)
+	if slices.Equal(out, events.Slice()) {
 		return events
 	}
 	return events.With(out)
