@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,6 +158,24 @@ func TestASessionThatLandsBelowABoundRefusesTheNextRun(t *testing.T) {
 				t.Errorf("%d calls after the reset", llm.calls()-before)
 			}
 		})
+	}
+}
+
+// Whoever adds what the error says is missing must not be told of another bound, whose error leaves out the first.
+func TestAResetByItsErrorIsNotRefusedForAnotherBound(t *testing.T) {
+	t.Parallel()
+	limits := guard.Limits{USD: 3 * callCost, ModelCalls: 3, Tokens: 3 * 550}
+	for _, landing := range []guard.LandingMode{guard.LandingSoft, guard.LandingHard} {
+		d := newDesk(t, guard.Config{Session: limits, Landing: landing}, newWorker())
+		d.say("hi", agent.StreamingModeNone, 0)
+		err := d.guard.Reset(t.Context(), d.sessions, d.ref, guard.ResetOptions{})
+		var short *guard.ResetError
+		if !errors.As(err, &short) || !strings.Contains(err.Error(), "add AddUSD: guard.Dollars(0.01), AddModelCalls: 2, AddTokens: 1000 or more") {
+			t.Fatalf("%s: a reset that adds nothing: %v", landing, err)
+		}
+		if err := d.guard.Reset(t.Context(), d.sessions, d.ref, short.Missing); err != nil {
+			t.Errorf("%s: a reset that adds what is missing: %v", landing, err)
+		}
 	}
 }
 

@@ -26,26 +26,25 @@ type ResetOptions struct {
 type ResetError struct {
 	// Stopped is the bound that would stay reached.
 	Stopped *StopError
-	// Missing is a sum with which the session goes on: enough for a call like its last one that is not the last again,
-	// rounded up to a cent, a thousand tokens or a second.
+	// Missing is what the session goes on with, for each bound that stops it: enough for a call like its last one that is
+	// not the last again, rounded up to a cent, a thousand tokens or a second.
 	Missing ResetOptions
 }
 
 // Error says what to add.
 func (e *ResetError) Error() string {
-	var add string
-	switch e.Stopped.Kind {
-	case CostCeiling:
-		add = fmt.Sprintf("AddUSD: guard.Dollars(%.2f)", e.Missing.AddUSD.USD())
-	case ModelCalls:
-		add = fmt.Sprintf("AddModelCalls: %d", e.Missing.AddModelCalls)
-	case TokenLimit:
-		add = fmt.Sprintf("AddTokens: %d", e.Missing.AddTokens)
-	default:
-		add = fmt.Sprintf("AddWall: %v", e.Missing.AddWall)
+	var add []string
+	note := func(is bool, format string, value any) {
+		if is {
+			add = append(add, fmt.Sprintf(format, value))
+		}
 	}
+	note(e.Missing.AddUSD > 0, "AddUSD: guard.Dollars(%.2f)", e.Missing.AddUSD.USD())
+	note(e.Missing.AddModelCalls > 0, "AddModelCalls: %d", e.Missing.AddModelCalls)
+	note(e.Missing.AddTokens > 0, "AddTokens: %d", e.Missing.AddTokens)
+	note(e.Missing.AddWall > 0, "AddWall: %v", e.Missing.AddWall)
 	return fmt.Sprintf("guard: the session stays stopped (%s: %s of %s): add %s or more, or configure a higher limit",
-		e.Stopped.Kind, e.Stopped.Spent, e.Stopped.Bound, add)
+		e.Stopped.Kind, e.Stopped.Spent, e.Stopped.Bound, strings.Join(add, ", "))
 }
 
 // Unwrap returns the stop.

@@ -161,24 +161,29 @@ func (l Limits) lands(a, last Amount, wall time.Duration) Kind {
 // handy is what a person adds rather than an exact amount: whole cents, thousands of tokens, seconds.
 var handy = map[Kind]int64{Cost: int64(tokens.Cent), Calls: 1, Tokens: 1_000, Wall: int64(time.Second)}
 
-// missing is what to add to a bound that stops a session, so that it goes on with calls like its last one: rounded
-// up, and never 0.
-func (l Limits) missing(kind Kind, a, last Amount, wall time.Duration) (more Limits) {
-	room := l.room(kind, last)
-	if kind == Wall {
-		room = int64(landingTime) // a third of a short limit grows with the limit
-	}
-	least := max(used(kind, a, wall)-l.bound(kind)+room, 1)
-	n := (least + handy[kind] - 1) / handy[kind] * handy[kind]
-	switch kind {
-	case Cost:
-		more.USD = tokens.Nano(n)
-	case Calls:
-		more.ModelCalls = int(n)
-	case Tokens:
-		more.Tokens = int(n)
-	case Wall:
-		more.Wall = time.Duration(n)
+// missing is what to add to the bounds that stop a session, or would at its next call, so that it goes on with calls
+// like its last one: rounded up, and never 0.
+func (l Limits) missing(a, last Amount, wall time.Duration) (more Limits) {
+	for _, kind := range kinds {
+		bound, used := l.bound(kind), used(kind, a, wall)
+		if bound <= 0 || used < bound && !l.landsAt(kind, a, last, wall) {
+			continue
+		}
+		room := l.room(kind, last)
+		if kind == Wall {
+			room = int64(landingTime) // a third of a short limit grows with the limit
+		}
+		n := (max(used-bound+room, 1) + handy[kind] - 1) / handy[kind] * handy[kind]
+		switch kind {
+		case Cost:
+			more.USD = tokens.Nano(n)
+		case Calls:
+			more.ModelCalls = int(n)
+		case Tokens:
+			more.Tokens = int(n)
+		case Wall:
+			more.Wall = time.Duration(n)
+		}
 	}
 	return more
 }

@@ -138,7 +138,7 @@ func (a *Account) Grant(more Limits, now time.Time) (still *Stop, missing Limits
 		still = limits.stop(kind, a.scope, a.state.Total, wall)
 	}
 	if still != nil {
-		return still, limits.missing(still.Kind, a.state.Total, a.state.Last, wall), nil
+		return still, limits.missing(a.state.Total, a.state.Last, wall), nil
 	}
 	held, landed, tripped := a.state.Held, a.state.Landed, a.state.Tripped
 	a.state.Granted, a.state.Held, a.state.Landed, a.state.Tripped, a.tripped = granted, nil, nil, nil, false
