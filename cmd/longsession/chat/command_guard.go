@@ -102,20 +102,21 @@ func howToGoOn(ctx context.Context, c *Chat, stop *guard.StopError) string {
 
 // missing says what to type.
 func missing(short *guard.ResetError) string {
-	m := short.Missing
-	var add string
-	switch {
-	case m.AddUSD > 0:
+	m, add := short.Missing, []string{"/resume-after-cost-ceiling"}
+	if m.AddUSD > 0 {
 		cents := (m.AddUSD + tokens.Cent - 1) / tokens.Cent // rounded up, to be enough
-		add = fmt.Sprintf("+%d.%02d", cents/100, cents%100)
-	case m.AddModelCalls > 0:
-		add = fmt.Sprintf("+%d calls", m.AddModelCalls)
-	case m.AddTokens > 0:
-		add = fmt.Sprintf("+%d tokens", m.AddTokens)
-	default:
-		add = fmt.Sprintf("+%v", m.AddWall+time.Second)
+		add = append(add, fmt.Sprintf("+%d.%02d", cents/100, cents%100))
 	}
-	return fmt.Sprintf("To go on, add at least this: /resume-after-cost-ceiling %s", add)
+	if m.AddModelCalls > 0 {
+		add = append(add, fmt.Sprintf("+%d calls", m.AddModelCalls))
+	}
+	if m.AddTokens > 0 {
+		add = append(add, fmt.Sprintf("+%d tokens", m.AddTokens))
+	}
+	if m.AddWall > 0 {
+		add = append(add, fmt.Sprintf("+%v", m.AddWall+time.Second))
+	}
+	return "To go on, add at least this: " + strings.Join(add, " ")
 }
 
 // resumeAfterCeiling lets a stopped session go on, with more to spend if need be.

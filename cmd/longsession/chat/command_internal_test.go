@@ -73,12 +73,13 @@ func TestAmountsToAdd(t *testing.T) {
 func TestTheAmountThatIsMissingIsEnough(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]guard.ResetOptions{
-		"+0.01":        {AddUSD: 1},
-		"+0.02":        {AddUSD: tokens.Cent + 1},
-		"+12.30":       {AddUSD: 1230 * tokens.Cent},
-		"+3 calls":     {AddModelCalls: 3},
-		"+1500 tokens": {AddTokens: 1500},
-		"+1m1.5s":      {AddWall: time.Minute + 500*time.Millisecond},
+		"+0.01":                           {AddUSD: 1},
+		"+0.02":                           {AddUSD: tokens.Cent + 1},
+		"+12.30":                          {AddUSD: 1230 * tokens.Cent},
+		"+3 calls":                        {AddModelCalls: 3},
+		"+1500 tokens":                    {AddTokens: 1500},
+		"+1m1.5s":                         {AddWall: time.Minute + 500*time.Millisecond},
+		"+0.01 +3 calls +1500 tokens +2s": {AddUSD: 1, AddModelCalls: 3, AddTokens: 1500, AddWall: time.Second},
 	} {
 		text := missing(&guard.ResetError{Missing: m})
 		_, typed, _ := strings.Cut(text, "/resume-after-cost-ceiling ")
