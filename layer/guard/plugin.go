@@ -156,7 +156,8 @@ func (g hooks) onEvent(ctx agent.InvocationContext, ev *session.Event) (*session
 	if account == nil {
 		return nil, nil
 	}
-	who.agent, who.branch = ev.Author, ev.Branch
+	who.agent = ev.Author
+	who.branch, who.scope = adk.SplitLane(adk.Lane(ev))
 	g.pending.unanswered(who)
 	g.rounds.event(who, ev)
 	answered(account, ev)

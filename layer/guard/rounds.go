@@ -18,7 +18,7 @@ import (
 // others.
 type rounds struct {
 	mu      sync.Mutex
-	open    map[run]map[string]struct{} // by branch
+	open    map[run]map[string]struct{} // by branch: a task works in the scope of a call that waits for it
 	changed chan struct{}
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/adk-go-ext/longsession/layer/guard/internal/ledger"
 )
 
-// caller is who makes a model call. An agent has one call in flight at a time in each branch of an
-// invocation.
+// caller is who makes a model call. An agent has one call in flight at a time in each lane of an
+// invocation: its branch and, on ADK v2, its isolation scope.
 type caller struct {
-	ref                       compaction.SessionRef
-	invocation, branch, agent string
+	ref                              compaction.SessionRef
+	invocation, branch, scope, agent string
 }
 
 // callerOf finds out from a context of ADK who makes a call, and which state the session has. A context of the
@@ -28,7 +28,8 @@ func callerOf(ctx context.Context) (c caller, state session.ReadonlyState, ok bo
 		if adk.IsNil(s) {
 			return caller{}, nil, false
 		}
-		c = caller{adk.RefOf(s), in.InvocationID(), in.Branch(), ""}
+		c = caller{ref: adk.RefOf(s), invocation: in.InvocationID()}
+		c.branch, c.scope = adk.SplitLane(adk.LaneOf(in))
 		if !adk.IsNil(in.Agent()) {
 			c.agent = in.Agent().Name()
 		}
@@ -38,8 +39,9 @@ func callerOf(ctx context.Context) (c caller, state session.ReadonlyState, ok bo
 	if !ok || adk.IsNil(in) || in.SessionID() == "" {
 		return caller{}, nil, false
 	}
-	ref := compaction.SessionRef{AppName: in.AppName(), UserID: in.UserID(), SessionID: in.SessionID()}
-	return caller{ref, in.InvocationID(), in.Branch(), in.AgentName()}, in.ReadonlyState(), true
+	c = caller{ref: compaction.SessionRef{AppName: in.AppName(), UserID: in.UserID(), SessionID: in.SessionID()}, invocation: in.InvocationID(), agent: in.AgentName()}
+	c.branch, c.scope = adk.SplitLane(adk.ContextLane(in))
+	return c, in.ReadonlyState(), true
 }
 
 // observation is an observation about a caller.
