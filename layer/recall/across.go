@@ -28,7 +28,7 @@ func (r *Recaller) others(ctx context.Context, own compaction.SessionRef, q Quer
 		return s == nil || s.ID() == own.SessionID || s.UserID() != own.UserID || s.AppName() != own.AppName
 	})
 	slices.SortStableFunc(sessions, func(a, b session.Session) int { return b.LastUpdateTime().Compare(a.LastUpdateTime()) })
-	q.Branch, q.call, q.Shown = "", "", true // nothing of another session is in the prompt
+	q.Branch, q.ofAgent, q.Shown = "", false, true // nothing of another session is in the prompt
 	var out []Passage
 	for _, s := range sessions[:min(len(sessions), mostSessions)] {
 		if ctx.Err() != nil {

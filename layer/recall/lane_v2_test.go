@@ -23,7 +23,7 @@ import (
 )
 
 // TestATaskRecallsWhatWasSaidInIt: a task runs in a scope of its own, which ADK does not tell tools. It finds what the
-// user said in the task, and not what was said before it to another agent.
+// user said in the task, and not what was said before it to another agent. That one finds nothing of the task.
 func TestATaskRecallsWhatWasSaidInIt(t *testing.T) {
 	t.Parallel()
 	svc := service(t)
@@ -32,10 +32,13 @@ func TestATaskRecallsWhatWasSaidInIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	gives := compactiontest.NewModel("scripted", func(n int, _ *model.LLMRequest) *model.LLMResponse {
-		if n == 0 {
-			return compactiontest.Say("Noted.")
+		switch n {
+		case 1:
+			return compactiontest.CallTool("clerk", map[string]any{"request": "Fill in the form."})
+		case 3:
+			return compactiontest.CallTool("recall", map[string]any{"query": "passport number"})
 		}
-		return compactiontest.CallTool("clerk", map[string]any{"request": "Fill in the form."})
+		return compactiontest.Say("Noted.")
 	})
 	var next *model.LLMResponse
 	works := compactiontest.NewModel("scripted", func(int, *model.LLMRequest) *model.LLMResponse {
@@ -48,7 +51,7 @@ func TestATaskRecallsWhatWasSaidInIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bot, err := llmagent.New(llmagent.Config{Name: "bot", Model: gives, SubAgents: []agent.Agent{clerk}})
+	bot, err := llmagent.New(llmagent.Config{Name: "bot", Model: gives, Tools: r.Tools(), SubAgents: []agent.Agent{clerk}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +100,11 @@ func TestATaskRecallsWhatWasSaidInIt(t *testing.T) {
 	next = compactiontest.CallTool("recall_turn", map[string]any{"ref": line})
 	if whole := say("Say it again."); len(whole) != 1 || !strings.Contains(whole[0], "X4829917") {
 		t.Errorf("recall_turn of %s: %q", line, whole)
+	}
+	next = compactiontest.CallTool("finish_task", map[string]any{"result": "done"})
+	say("That is all.")
+	if found := say("What is my passport number?"); len(found) != 1 || !strings.Contains(found[0], "Nothing was found") {
+		t.Errorf("after the task, outside of it: %q", found)
 	}
 	for text, want := range map[string]string{"passport number": "X4829917", "chip of the dog": "77-000"} {
 		if got, err := r.Search(t.Context(), ref, recall.Query{Text: text, Shown: true}); err != nil || !strings.Contains(fmt.Sprint(got), want) {

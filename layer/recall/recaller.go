@@ -10,7 +10,6 @@ import (
 
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
-	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -96,25 +95,13 @@ type Query struct {
 	Branch string
 	// Shown also finds what the view shows already. A model that asks has that in its prompt.
 	Shown bool
-	// call is the ID of the tool call that asks, "" if the app asks.
-	call string
+	// ofAgent means that an agent asks, whose lane is Branch even if that is "".
+	ofAgent bool
 }
 
-// reads returns whether an event is in the lane that a query reads: that of the event with its call. ADK v2 does not tell
-// a tool the isolation scope that its agent runs in, but the event has it. The view has the event, because its response is
-// still to come. An app that names no branch reads all lanes.
-func (q Query) reads(view []*session.Event) func(*session.Event) bool {
-	if q.call == "" && q.Branch == "" {
-		return func(*session.Event) bool { return true }
-	}
-	lane := q.Branch
-	for _, ev := range slices.Backward(view) {
-		if q.call != "" && slices.ContainsFunc(adk.FunctionCalls(ev), func(call *genai.FunctionCall) bool { return call.ID == q.call }) {
-			lane = adk.Lane(ev)
-			break
-		}
-	}
-	return func(ev *session.Event) bool { return adk.Visible(lane, adk.Lane(ev)) }
+// reads reports whether an event is in the lane that a query reads. An app that names no branch reads all lanes.
+func (q Query) reads(ev *session.Event) bool {
+	return !q.ofAgent && q.Branch == "" || adk.Visible(q.Branch, adk.Lane(ev))
 }
 
 // Search finds events of a session, and returns them with their neighbors as passages in the order of the
@@ -199,14 +186,14 @@ func (r *Recaller) lookUp(ctx context.Context, ref compaction.SessionRef, events
 
 // may returns which events a query may find.
 func (r *Recaller) may(q Query, view []*session.Event) func(*session.Event) bool {
-	reads, shown := q.reads(view), map[identity]*session.Event{}
+	shown := map[identity]*session.Event{}
 	if !q.Shown {
 		for _, ev := range view {
 			shown[identityOf(ev)] = ev
 		}
 	}
 	return func(ev *session.Event) bool {
-		if !reads(ev) || r.cfg.Filter != nil && !r.cfg.Filter(ev) {
+		if !q.reads(ev) || r.cfg.Filter != nil && !r.cfg.Filter(ev) {
 			return false
 		}
 		// A tool result that the view shows cut can be found: the words that were found may be in the rest.

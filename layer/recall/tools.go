@@ -97,7 +97,7 @@ const (
 
 // answer answers a call of recall.
 func (r *Recaller) answer(ctx agent.ToolContext, in searchArgs) map[string]any {
-	q := Query{Text: in.Query, Limit: max(0, in.Limit), Branch: ctx.Branch(), call: ctx.FunctionCallID()}
+	q := Query{Text: in.Query, Limit: max(0, in.Limit), Branch: adk.ContextLane(ctx), ofAgent: true}
 	var problem string
 	q.From, problem = parseTime("from", in.From, false, problem)
 	q.To, problem = parseTime("to", in.To, true, problem)
@@ -129,7 +129,7 @@ func (r *Recaller) answer(ctx agent.ToolContext, in searchArgs) map[string]any {
 		return map[string]any{"result": nothingFound}
 	}
 	text := r.quote(passages, ref)
-	if saysAlready(found.view, q.reads(found.view), text) {
+	if saysAlready(found.view, q, text) {
 		return map[string]any{"result": nothingNew}
 	}
 	return quoted(text, passages)
@@ -187,9 +187,9 @@ func (r *Recaller) quote(passages []Passage, own compaction.SessionRef) string {
 
 // saysAlready reports whether the view has an answer of recall with the same text. If the model was sent to
 // it once already and asks again, it does not see that answer any more: old results are masked.
-func saysAlready(view []*session.Event, reads func(*session.Event) bool, text string) bool {
+func saysAlready(view []*session.Event, q Query, text string) bool {
 	for _, ev := range slices.Backward(view) {
-		if ev == nil || !reads(ev) {
+		if ev == nil || !q.reads(ev) {
 			continue
 		}
 		for _, response := range adk.FunctionResponses(ev) {
@@ -209,7 +209,7 @@ func saysAlready(view []*session.Event, reads func(*session.Event) bool, text st
 func (r *Recaller) answerTurn(ctx agent.ToolContext, in turnArgs) map[string]any {
 	bound, cancel := context.WithTimeout(ctx, r.svc.Settings().Timeout)
 	defer cancel()
-	passage, err := r.turn(bound, refTo(ctx), Query{Branch: ctx.Branch(), call: ctx.FunctionCallID()}, in.Ref)
+	passage, err := r.turn(bound, refTo(ctx), Query{Branch: adk.ContextLane(ctx), ofAgent: true}, in.Ref)
 	switch {
 	case errors.Is(err, ErrNoSuchRef), adk.IsNotFound(err):
 		return map[string]any{"error": noSuchTurn}

@@ -49,17 +49,9 @@ func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, q Qu
 	if err != nil {
 		return Passage{}, err
 	}
-	var view []*session.Event
-	if q.call != "" {
-		loaded, err := r.svc.Load(ctx, ref)
-		if err != nil {
-			return Passage{}, err
-		}
-		view = loaded.View
-	}
-	at, reads := position-first, q.reads(view)
+	at := position - first
 	may := func(ev *session.Event) bool {
-		return ev != nil && reads(ev) && wordsearch.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
+		return ev != nil && q.reads(ev) && wordsearch.Text(ev) != "" && (r.cfg.Filter == nil || r.cfg.Filter(ev))
 	}
 	if at < 0 || at >= len(events) || !may(events[at]) {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, line)
