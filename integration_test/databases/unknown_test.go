@@ -55,4 +55,8 @@ func TestFieldsOfALaterADKAreCounted(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "not kept: 2 values of the column hologram_json that this version of ADK does not know") || strings.Contains(out, "aura") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
+	code, out, errs = ran(t, "audit", "export", "one", "--dsn", s.dsn())
+	if code != 0 || strings.Count(out, "\n") != 9 || !strings.Contains(errs, "not kept: 2 values of the column hologram_json that this version of ADK does not know") || strings.Contains(errs, "aura") {
+		t.Errorf("audit export: exit code %d\n%s", code, errs)
+	}
 }

@@ -531,9 +531,7 @@ func (d *database) losses(of *session.Event, in Losses) {
 			in.count(field.name+noColumn, 1)
 		}
 	}
-	if _, scope := adk.SplitLane(of.Branch); scope != "" {
-		in.count(lostScope, 1)
-	}
+	in.countScope(of)
 	for _, f := range adk.FurtherFields {
 		// The column actions has all of theirs.
 		has := strings.HasPrefix(f.Name, "Actions.") || slices.ContainsFunc(adk.FurtherColumns, func(c adk.Column) bool { return c.Name == f.Name })

@@ -179,6 +179,27 @@ func (f *file) events(ctx context.Context, snap *persistence.Snapshot, name Name
 	}
 }
 
+// Unknown counts what a session in a file has and this version of ADK does not know. Whoever reads the session lacks it.
+func Unknown(ctx context.Context, path string, name Name) (lost Losses, err error) {
+	reader, err := persistence.NewSQLiteSessionService(path, persistence.WithReadOnly())
+	if err != nil {
+		return nil, err
+	}
+	f := &file{path: path, reader: reader}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = f.read(ctx, name, func(r *reading) error {
+		lost = r.lost
+		for ev, err := range r.events {
+			if err != nil {
+				return err
+			}
+			lost.countScope(ev)
+		}
+		return nil
+	})
+	return lost, err
+}
+
 // handle returns the session to append to.
 func (f *file) handle(ctx context.Context, name Name) (session.Session, error) {
 	if f.open != nil && f.open.AppName() == name.App && f.open.UserID() == name.User && f.open.ID() == name.ID {

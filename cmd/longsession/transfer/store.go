@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
 )
 
 // Name is the name of a session.
@@ -150,6 +152,13 @@ const notKnown = " that this version of ADK does not know"
 func (l Losses) count(what string, n int) {
 	if n > 0 {
 		l[what] += n
+	}
+}
+
+// countScope counts the isolation scope of an event that has none for this version of ADK.
+func (l Losses) countScope(ev *session.Event) {
+	if _, scope := adk.SplitLane(ev.Branch); scope != "" {
+		l.count(lostScope, 1)
 	}
 }
 

@@ -14,13 +14,15 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/suggest"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/transfer"
 	"github.com/adk-go-ext/longsession/compaction"
 )
 
 // command holds the flags that all subcommands share. maxSummaries is a flag of only two of them.
 type command struct {
 	narrow       audit.Narrow
-	dsn          string // of a database in the place of the file
+	dsn          string                            // of a database in the place of the file
+	lost         map[transfer.Name]transfer.Losses // of what was copied from there
 	json         bool
 	children     bool // of list
 	maxSummaries int
@@ -28,7 +30,7 @@ type command struct {
 
 // Command returns the audit command with its subcommands.
 func Command() *cobra.Command {
-	a := &command{maxSummaries: compaction.DefaultConfig().MaxSummaries}
+	a := &command{maxSummaries: compaction.DefaultConfig().MaxSummaries, lost: map[transfer.Name]transfer.Losses{}}
 	cmd := newCommand("audit FILE.db [SESSION]", "Inspect and check a session file: stored events, the model's view, summaries", a.overview)
 	cmd.Example = helpText("examples")
 	setting.AddPersistent(cmd,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
+	"github.com/adk-go-ext/longsession/cmd/longsession/transfer"
 )
 
 // exportCommand checks the patterns and the destination before it opens the file, so that a mistake
@@ -46,13 +49,18 @@ func (a *command) exportCommand() *cobra.Command {
 				sessions = s.Family()
 			}
 			if file != "" {
-				return exportTo(ctx, f, sessions, format, r, to, out)
+				if err := exportTo(ctx, f, sessions, format, r, to, out); err != nil {
+					return err
+				}
+			} else {
+				n := 0
+				out.done = func() string { return terminal.Plural(n, "event") + " written, which may not be all" }
+				var err error
+				if n, err = f.Export(ctx, sessions, format, r, out.to); err != nil {
+					return exportError(err)
+				}
 			}
-			n := 0
-			out.done = func() string { return terminal.Plural(n, "event") + " written, which may not be all" }
-			var err error
-			n, err = f.Export(ctx, sessions, format, r, out.to)
-			return exportError(err)
+			return a.complain(ctx, cmd.ErrOrStderr(), args[0], sessions)
 		})(cmd, args)
 	})
 	setting.Add(cmd,
@@ -62,6 +70,24 @@ func (a *command) exportCommand() *cobra.Command {
 		setting.Setting{Name: "redact-preset", Value: setting.Choices(&presets, redact.Presets...), Help: "redact well-known forms of private data: " + strings.Join(redact.Presets, ", ")},
 		setting.Setting{Name: "output", Short: "o", Value: setting.Output(&file, "jsonl", "json", "md"), Help: "write to this file instead of standard output (-)"})
 	return cmd
+}
+
+// complain says what an export lacks, because this version of ADK does not know it.
+func (a *command) complain(ctx context.Context, to io.Writer, path string, sessions []*audit.Session) error {
+	all := transfer.Losses{}
+	for _, s := range sessions {
+		name := transfer.Name{App: s.App, User: s.User, ID: s.ID}
+		lost, err := transfer.Unknown(ctx, path, name)
+		if err != nil {
+			return err
+		}
+		all.Add(lost)
+		all.Add(a.lost[name])
+	}
+	for _, what := range slices.Sorted(maps.Keys(all)) {
+		terminal.Complain(to, "warning: not kept: "+terminal.Commas(all[what])+" "+terminal.Printable(what))
+	}
+	return nil
 }
 
 // exportTo writes an export to a file, as a whole or not at all.

@@ -211,3 +211,21 @@ func TestAuditReadsWhileAnAppWrites(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
+
+// An export says what it lacks of a file that an app of a later ADK has written.
+func TestAnExportSaysWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	path := storeSession(t, (&ct.History{}).Turns(3, "bot"), "shop", "ada", "s1",
+		`UPDATE events SET extra = '{"further":{"Hologram":{"a":1}}}' WHERE seq IN (1, 2)`,
+		`UPDATE events SET content = '{"parts":[{"text":"q","hologram":1}],"role":"user"}' WHERE seq = 3`)
+	const lines = "longsession: warning: not kept: 1 events with fields that this version of ADK does not know\n" +
+		"longsession: warning: not kept: 2 values of the field Hologram that this version of ADK does not know\n"
+	for _, args := range [][]string{{}, {"--format", "markdown"}, {"-o", filepath.Join(t.TempDir(), "s1.jsonl")}, {"--json", "-o", filepath.Join(t.TempDir(), "s1.json")}, {"--redact", "secret"}} {
+		if code, out, errs := called(t.Context(), append([]string{"audit", "export", path}, args...)...); code != exit.CodeOK || !strings.HasSuffix(errs, lines) || strings.Contains(out, "not kept") {
+			t.Errorf("%q: exit code %d, %s", args, code, errs)
+		}
+	}
+	if _, _, errs := called(t.Context(), "audit", "export", storeSession(t, (&ct.History{}).Turns(3, "bot"), "shop", "ada", "s1")); strings.Contains(errs, "not kept") {
+		t.Error(errs)
+	}
+}
