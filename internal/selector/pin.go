@@ -24,9 +24,9 @@ func (a pinner) pin() {
 	a.pinSpeakers()
 	a.pinConfirmed()
 	a.pinAnchors()
+	a.pinFinished()
 	if adk.ResumesRuns {
 		a.pinNodes()
-		a.pinFinished()
 	}
 	for i, ev := range a.Events {
 		if ev != nil && a.Pin != nil && a.Pin(ev) {
@@ -210,11 +210,15 @@ func (a pinner) pinNodes() {
 // finishTask is the function by which an agent in an isolation scope ends its task.
 const finishTask = "finish_task"
 
-// pinFinished keeps the ends of tasks. ADK takes a scope for active, and puts the user's next message into it, unless it
-// finds the response that ended it: findActiveTaskIsolationScope in runner/runner.go.
+// pinFinished keeps the ends of tasks. ADK v2 takes a scope for active, and puts the user's next message into it, unless it
+// finds the response that ended it: findActiveTaskIsolationScope in runner/runner.go. A process with ADK v1 may summarize
+// a session of a file that one with v2 goes on with.
 func (a pinner) pinFinished() {
 	for i, ev := range a.Events {
-		if ev != nil && adk.ScopeOf(ev) != "" && slices.ContainsFunc(adk.FunctionResponses(ev), func(r *genai.FunctionResponse) bool { return r.Name == finishTask }) {
+		if ev == nil {
+			continue
+		}
+		if _, scope := adk.SplitLane(adk.Lane(ev)); scope != "" && slices.ContainsFunc(adk.FunctionResponses(ev), func(r *genai.FunctionResponse) bool { return r.Name == finishTask }) {
 			a.pinned[i] = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/internal/testkit/histories"
 	"github.com/adk-go-ext/longsession/record"
@@ -76,6 +77,20 @@ func TestAConfirmationAskedForInAResponseKeepsTheCall(t *testing.T) {
 	tp := newTape(events)
 	tp.exhaust(t, defaults())
 	check(t, "left", listed(tp.left()), "e2 e3 e7 e8")
+}
+
+// TestTheEndOfATaskStays, also when a process with ADK v1 summarizes what one with v2 has stored.
+func TestTheEndOfATaskStays(t *testing.T) {
+	t.Parallel()
+	events := script("1q 1a@clerk 1c:w@clerk 1r:w@clerk 1c:x@clerk 1r:x@clerk 2q 2a@clerk 2a@clerk", turns(3, 2))
+	for _, ev := range events[:9] {
+		adk.SetLane(ev, adk.JoinLane("", "call-1"))
+	}
+	events[4].Content.Parts[0].FunctionCall.Name = "finish_task"
+	events[5].Content.Parts[0].FunctionResponse.Name = "finish_task"
+	tp := newTape(events)
+	tp.exhaust(t, defaults())
+	check(t, "left", listed(tp.left()), "e5 e6 e9 e12 e13")
 }
 
 func TestAPinKeepsItsUnitAndNothingElse(t *testing.T) {
