@@ -36,7 +36,7 @@ func playLiveTasks(t *testing.T, seed uint64, svc session.Service) (lines []stri
 			return answer()
 		})
 	}
-	gives := 3 // the first turn but one gives a task: ADK then has an event of it
+	gives := 3 // the second turn gives the first task, because one that a live run gives is not known for a task: docs/adk-notes.md
 	root := asked("root", func() *model.LLMResponse {
 		if gives--; gives == 1 || gives < 0 && random.IntN(4) == 0 {
 			tasks++
