@@ -15,8 +15,8 @@ import (
 // one turn gets its task as an event that is not stored: ADK puts it at the position at which the session ended when the
 // agent began, in whatever the session shows later (newWrappedSession in agent/llmagent/llm_agent_wrapper.go), and begins
 // the prompt there. So an event that a compaction hides in the middle of the run leaves its place to the summary, or to
-// an event without content. A summary of rounds waits for such a place, because in front of it, it would move what the
-// agent has seen before behind its task.
+// an event without content. The summary takes the place of the first of them: in front of it, it might move what the agent
+// has seen before behind the task.
 //
 //	0 user         0 user         0 user
 //	1 bot          1 summary      1 summary
@@ -57,40 +57,94 @@ func inNode(events *view.Snapshot) bool {
 // place returns the snapshot with its events where they were shown before.
 func (p *places) place(events *view.Snapshot) *view.Snapshot {
 	before := p.shown.Slice()
-	at := make(map[string]int, len(before))
-	for i, ev := range before {
-		at[ev.ID] = i
+	out, all := fill(before, events, slots(before, events))
+	if !all {
+		out, _ = fill(before, events, nil)
 	}
-	ofRounds := map[string]bool{}
-	for _, m := range events.Current() {
-		ofRounds[m.RecordID] = m.MidTurn()
-	}
-	out := make([]*session.Event, 0, max(len(before), events.Len()))
-	var waiting []*session.Event // summaries of rounds that have no place yet
-	for ev := range events.All() {
-		i, known := at[ev.ID]
-		switch {
-		case ofRounds[ev.ID]:
-			waiting = append(waiting, ev)
-			continue
-		case known && ev.ID != "":
-			for len(out) < i {
-				if len(waiting) > 0 && len(adk.ResponseIDs(ev)) == 0 { // nothing comes between a call and its response
-					out, waiting = append(out, waiting[0]), waiting[1:]
-				} else {
-					out = append(out, emptied(before[len(out)]))
-				}
-			}
-		default:
-			out, waiting = append(out, waiting...), nil
-		}
-		out = append(out, ev)
-	}
-	out = append(out, waiting...)
 	if slices.Equal(out, events.Slice()) {
 		return events
 	}
 	return events.With(out)
+}
+
+// slot is the place of a summary, with its form there.
+type slot struct{ of, shown *session.Event }
+
+// slots returns for each summary the place that it takes, by position: its own, or that of the first event of its lane
+// that is hidden now. There it has that event's author, because ADK begins prompts at the last event by another author.
+func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
+	now := map[string]*session.Event{}
+	for ev := range events.All() {
+		now[ev.ID] = ev
+	}
+	out := map[int]slot{}
+	for _, m := range events.Current() {
+		s := now[m.RecordID]
+		if s == nil {
+			continue
+		}
+		at := slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == s.ID })
+		for i := 0; i < len(before) && at < 0; i++ {
+			if _, taken := out[i]; !taken && now[before[i].ID] == nil && before[i].Content != nil && adk.Lane(before[i]) == adk.Lane(s) {
+				at = i
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		shown := s
+		if by := before[at].Author; by != s.Author {
+			other := *s
+			other.Author, shown = by, &other
+		}
+		out[at] = slot{s, shown}
+	}
+	return out
+}
+
+// fill puts the events where they were shown before, and summaries into their slots. It reports whether each slot is
+// filled.
+func fill(before []*session.Event, events *view.Snapshot, slots map[int]slot) (out []*session.Event, all bool) {
+	moved, end := map[*session.Event]bool{}, 0 // behind the last slot
+	for i, s := range slots {
+		moved[s.of], end = true, max(end, i+1)
+	}
+	at, newest := make(map[string]int, len(before)), -1 // the newest event that was shown before
+	for i, ev := range before {
+		at[ev.ID] = i
+	}
+	var rest []*session.Event
+	for ev := range events.All() {
+		if moved[ev] {
+			continue
+		}
+		if _, known := at[ev.ID]; known && ev.ID != "" {
+			newest = len(rest)
+		}
+		rest = append(rest, ev)
+	}
+	filled := 0
+	pad := func(upTo int, responds bool) {
+		for len(out) < upTo {
+			// Nothing comes between a call and its response.
+			if s, ok := slots[len(out)]; ok && !responds {
+				out = append(out, s.shown)
+				filled++
+			} else {
+				out = append(out, emptied(before[len(out)]))
+			}
+		}
+	}
+	for i, ev := range rest {
+		if was, known := at[ev.ID]; known && ev.ID != "" {
+			pad(was, len(adk.ResponseIDs(ev)) > 0)
+		} else if i > newest {
+			pad(end, len(adk.ResponseIDs(ev)) > 0)
+		}
+		out = append(out, ev)
+	}
+	pad(end, false)
+	return out, filled == len(slots)
 }
 
 // emptied returns an event without content in the place of another.
