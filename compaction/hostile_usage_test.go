@@ -24,7 +24,7 @@ import (
 // reports, and its record can be read.
 func TestWhateverASummarizerReportsEachSummaryIsPaidForOnce(t *testing.T) {
 	t.Parallel()
-	play := func(t *testing.T, inner session.Service, usage tokens.Usage, model string) (calls int, seen *notes, log string) {
+	play := func(t *testing.T, inner session.Service, reported summarizer.Result) (calls int, seen *notes, log string) {
 		var asked atomic.Int32
 		var lines bytes.Buffer
 		seen = &notes{}
@@ -33,7 +33,7 @@ func TestWhateverASummarizerReportsEachSummaryIsPaidForOnce(t *testing.T) {
 		cfg.Summarizer = summarizerFunc(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 			asked.Add(1)
 			result, err := oracle.Summarize(ctx, req)
-			result.Usage, result.Model = usage, model
+			result.Usage, result.Estimated, result.Calls, result.Model = reported.Usage, reported.Estimated, reported.Calls, reported.Model
 			return result, err
 		})
 		svc := newService(t, inner, cfg)
@@ -61,27 +61,29 @@ func TestWhateverASummarizerReportsEachSummaryIsPaidForOnce(t *testing.T) {
 		wantOnce(t, svc, events)
 		return int(asked.Load()), seen, lines.String()
 	}
-	want, _, _ := play(t, session.InMemoryService(), tokens.Usage{PromptTokens: 100, OutputTokens: 10}, "scripted")
+	want, _, _ := play(t, session.InMemoryService(), summarizer.Result{Usage: tokens.Usage{PromptTokens: 100, OutputTokens: 10}, Model: "scripted"})
 	for name, of := range map[string]struct {
-		usage tokens.Usage
-		model string
-		told  bool
+		summarizer.Result
+		told bool
 	}{
-		"below zero":   {tokens.Usage{PromptTokens: -1, OutputTokens: 10}, "scripted", true},
-		"beyond count": {tokens.Usage{PromptTokens: 100, OutputTokens: 1 << 62}, "scripted", true},
-		"cached":       {tokens.Usage{PromptTokens: 100, CachedTokens: math.MinInt, OutputTokens: 1}, "scripted", true},
-		"name":         {tokens.Usage{PromptTokens: 100}, "a\x00b\xff" + strings.Repeat("c", 1<<20), false},
+		"below zero":   {summarizer.Result{Usage: tokens.Usage{PromptTokens: -1, OutputTokens: 10}}, true},
+		"beyond count": {summarizer.Result{Usage: tokens.Usage{PromptTokens: 100, OutputTokens: 1 << 62}}, true},
+		"cached":       {summarizer.Result{Usage: tokens.Usage{PromptTokens: 100, CachedTokens: math.MinInt, OutputTokens: 1}}, true},
+		"estimated":    {summarizer.Result{Estimated: tokens.Usage{PromptTokens: math.MaxInt}}, true},
+		"many calls":   {summarizer.Result{Usage: tokens.Usage{PromptTokens: 100}, Calls: math.MaxInt}, true},
+		"fewer calls":  {summarizer.Result{Usage: tokens.Usage{PromptTokens: 100}, Calls: -1}, true},
+		"name":         {summarizer.Result{Usage: tokens.Usage{PromptTokens: 100}, Model: "a\x00b\xff" + strings.Repeat("c", 1<<20)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachBackend(t, func(t *testing.T, inner session.Service) {
-				calls, seen, log := play(t, inner, of.usage, of.model)
+				calls, seen, log := play(t, inner, of.Result)
 				if calls != want {
 					t.Errorf("the summarizer was asked %d times, want %d", calls, want)
 				}
 				for _, o := range seen.of(compaction.Stored) {
-					if o.Usage.PromptTokens < 0 || o.Usage.CachedTokens < 0 || o.Usage.OutputTokens > math.MaxInt32 || len(o.Model) > 1000 {
-						t.Errorf("observed as %+v by %.20q", o.Usage, o.Model)
+					if o.Usage.PromptTokens < 0 || o.Usage.CachedTokens < 0 || o.Usage.OutputTokens > math.MaxInt32 || o.Estimated.PromptTokens > math.MaxInt32 || o.Answers < 0 || o.Answers > 1000 || len(o.Model) > 1000 {
+						t.Errorf("observed as %+v, %+v, %d by %.20q", o.Usage, o.Estimated, o.Answers, o.Model)
 					}
 				}
 				told := 0

@@ -32,7 +32,7 @@ func (g *Guard) MaySummarize(ref compaction.SessionRef) bool {
 // charge charges what a compaction has used.
 func charge(ctx context.Context, g *Guard, o compaction.Observation) {
 	usage := o.Usage.Add(o.Estimated)
-	if usage == (tokens.Usage{}) {
+	if usage == (tokens.Usage{}) && o.Answers == 0 {
 		return
 	}
 	account, _ := g.sessions.of(o.Session, false)

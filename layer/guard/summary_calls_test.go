@@ -81,6 +81,18 @@ func TestEachCallOfASummaryIsCounted(t *testing.T) {
 	}
 }
 
+// TestACallOfASummaryWithoutUsageIsCounted: a summarizer of the app's may know its calls and nothing else.
+func TestACallOfASummaryWithoutUsageIsCounted(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, guard.Config{Session: guard.Limits{ModelCalls: 100}}, answers(usage()))
+	d.say("hi", agent.StreamingModeNone, 0)
+	before := d.used().ModelCalls
+	d.guard.Compactions(nil)(t.Context(), compaction.Observation{Outcome: compaction.Stored, Session: d.ref, Answers: 3})
+	if u := d.used(); u.ModelCalls != before+3 || u.Summaries.Calls != 3 {
+		t.Errorf("%d calls, %d of them of summaries, want 3 more than %d", u.ModelCalls, u.Summaries.Calls, before)
+	}
+}
+
 // mute is a writer whose model reports no usage, or that answers nothing until its time is over.
 type mute struct {
 	writer

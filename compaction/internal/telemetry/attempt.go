@@ -84,14 +84,17 @@ func (r *Reporter) attempt(st *sessions.State, of writer.Job, window selector.Se
 	}}
 }
 
+// maxCalls is how many calls of a summarizer are believed for one summary. A window is read in some ten at most.
+const maxCalls = 1_000
+
 // Spent notes what the summarizer's calls used. They are paid for even where they led to nothing.
 func (a *Attempt) Spent(ctx context.Context, result summarizer.Result) {
-	a.Estimated = writer.Believable(result.Estimated)
-	a.Usage, a.Answers, a.Model = writer.Believable(result.Usage), result.Calls, writer.ModelName(result.Model)
+	a.Usage, a.Estimated = writer.Believable(result.Usage), writer.Believable(result.Estimated)
+	a.Answers, a.Model = min(max(0, result.Calls), maxCalls), writer.ModelName(result.Model)
 	if model, ok := a.reporter.cfg.Registry.Lookup(a.Model); ok && model.Priced() {
 		a.Cost = model.Cost(a.Usage)
 	}
-	a.reporter.usage(ctx, a, result.Usage)
+	a.reporter.usage(ctx, a, result)
 }
 
 // Summarized notes the summary that the attempt has had written.

@@ -12,6 +12,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -95,17 +96,22 @@ func (r *Reporter) CutFailure(ctx context.Context, st *sessions.State, cause err
 	r.Observe(ctx, Observation{Outcome: CutFailed, Session: st.Ref, Err: Mark(cause)})
 }
 
-// usage reports that a summarizer reports a usage that no call can have, once until it reports another one. What is
-// charged is the nearest usage that a call can have.
-func (r *Reporter) usage(ctx context.Context, a *Attempt, reported tokens.Usage) {
-	switch impossible := a.Usage != reported; {
+// usage reports that a summarizer reports a usage that no call can have, or too many calls, once until it reports another
+// one. What is charged is the nearest usage that a call can have.
+func (r *Reporter) usage(ctx context.Context, a *Attempt, by summarizer.Result) {
+	type report struct {
+		Usage, Estimated tokens.Usage
+		Calls            int
+	}
+	reported, charged := report{by.Usage, by.Estimated, by.Calls}, report{a.Usage, a.Estimated, a.Answers}
+	switch impossible := charged != reported; {
 	case impossible && !r.usageDoubted.Swap(true):
 		r.logAbout(ctx, slog.LevelWarn, a.Session, "the summarizer reports a usage that no call can have", slog.String("model", a.Model))
 		r.Observe(ctx, Observation{
 			Outcome: Misreported, Session: a.Session, Branch: a.Branch, InvocationID: a.InvocationID, Model: a.Model,
-			Reason: fmt.Sprintf("the summarizer reports %+v, which no call can have: %+v is charged", reported, a.Usage),
+			Reason: fmt.Sprintf("the summarizer reports %+v, which no call can have: %+v is charged", reported, charged),
 		})
-	case !impossible && reported != tokens.Usage{}:
+	case !impossible && reported != report{}:
 		r.usageDoubted.Store(false)
 	}
 }
