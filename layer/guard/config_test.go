@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/adk/agent"
 
@@ -55,6 +56,10 @@ func TestAResetRefusesNonsense(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "AddUSD") || !strings.Contains(err.Error(), "AddTokens") {
 		t.Error(err)
 	}
+	err = d.guard.Reset(t.Context(), d.sessions, d.ref, guard.ResetOptions{AddWall: 200 * 24 * time.Hour})
+	if err == nil || !strings.Contains(err.Error(), "AddWall is 4800h0m0s: add 0 or more, and at most 2501h59m59.2") {
+		t.Error(err)
+	}
 	if err := d.guard.Reset(t.Context(), nil, d.ref, guard.ResetOptions{}); err == nil {
 		t.Error("no error for a nil service")
 	}
@@ -65,6 +70,9 @@ func TestAResetRefusesNonsense(t *testing.T) {
 	}
 	if err := d.guard.Reset(t.Context(), d.sessions, d.ref, guard.ResetOptions{}); err != nil || d.stored().Events().Len() != 0 {
 		t.Errorf("a session that is not stopped: %v, %d events", err, d.stored().Events().Len())
+	}
+	if err := d.guard.Reset(t.Context(), d.sessions, d.ref, guard.ResetOptions{AddWall: 960 * time.Hour}); err != nil {
+		t.Errorf("40 days are refused: %v", err)
 	}
 	if _, err := guard.Decode(7); err == nil {
 		t.Error("no error for a number")

@@ -113,22 +113,22 @@ func (o ResetOptions) String() string {
 	return "added " + strings.Join(added, ", ")
 }
 
-// maxAdded is the most that a reset adds: about a million dollars, 13 days, or as many units.
-const maxAdded = 1 << 50
+// maxAdded is the most that a reset adds, and that a total can be: nine million dollars, 104 days, or as many units.
+const maxAdded = 1 << 53
 
 func (o ResetOptions) check() error {
 	var p configerr.Problems
-	refuse := func(field string, value int64, given any) {
+	refuse := func(field string, value int64, given, most any) {
 		if value < 0 || value > maxAdded {
-			p.Refuse(field, given, "add 0 or more, and at most 1<<50")
+			p.Refuse(field, given, "add 0 or more, and at most %v", most)
 		}
 	}
-	refuse("AddUSD", int64(o.AddUSD), o.AddUSD)
+	refuse("AddUSD", int64(o.AddUSD), o.AddUSD, tokens.Nano(maxAdded))
 	if o.AddUSD > 0 && o.AddUSD < minUSD {
 		p.Refuse("AddUSD", int64(o.AddUSD), tooSmall)
 	}
-	refuse("AddModelCalls", int64(o.AddModelCalls), o.AddModelCalls)
-	refuse("AddTokens", int64(o.AddTokens), o.AddTokens)
-	refuse("AddWall", int64(o.AddWall), o.AddWall)
+	refuse("AddModelCalls", int64(o.AddModelCalls), o.AddModelCalls, int64(maxAdded))
+	refuse("AddTokens", int64(o.AddTokens), o.AddTokens, int64(maxAdded))
+	refuse("AddWall", int64(o.AddWall), o.AddWall, time.Duration(maxAdded))
 	return p.Join("guard reset")
 }
