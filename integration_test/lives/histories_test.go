@@ -49,16 +49,19 @@ func anyTurn(r *rand.Rand, window int) turn {
 // fixedPart is more than the instruction, the declarations and the frames of a short summary take up here.
 const fixedPart = 600
 
-// TestNoSessionDies plays random histories. A turn may end with the typed error only if its new message alone
-// is too large, with what the model cannot do without; the turn after it works.
+// TestNoSessionDies plays random histories, compacted by hand now and then. A turn may end with the typed error only if
+// its new message alone is too large, with what the model cannot do without; the turn after it works.
 func TestNoSessionDies(t *testing.T) {
 	t.Parallel()
 	sessions := testkit.Rounds(t, 5_000)
+	if testkit.Whole() {
+		sessions *= 2
+	}
 	for _, k := range []kind{stack, wholeTools, alone, observed} {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
 			unbudgeted := k == alone || k == observed
-			n := sessions / 6
+			n := (sessions + 5) / 6
 			if k == stack {
 				n = sessions / 2
 			}
@@ -93,6 +96,9 @@ func TestNoSessionDies(t *testing.T) {
 					if l.model.refused > refused && fits {
 						over++
 						t.Errorf("seed %d, window %d: a request over the window was sent, with a message of %d tokens", seed, window, u.message())
+					}
+					if r.IntN(6) == 0 {
+						l.compact()
 					}
 				}
 				if err := l.hello(); err != nil {

@@ -154,11 +154,10 @@ type workArgs struct {
 type kind string
 
 const (
-	stack       kind = "default stack"
-	wholeTools  kind = "without LayerToolResults"
-	alone       kind = "compaction alone"
-	observed    kind = "compaction alone, with Fixed and ObserveRequest"
-	aloneByHand kind = "compaction alone, by hand"
+	stack      kind = "default stack"
+	wholeTools kind = "without LayerToolResults"
+	alone      kind = "compaction alone"
+	observed   kind = "compaction alone, with Fixed and ObserveRequest"
 )
 
 func newLife(t testing.TB, k kind, window int, background bool, change ...func(*compaction.Config)) *life {
@@ -188,7 +187,7 @@ func newProcess(t testing.TB, k kind, window int, background bool, inner session
 	var wrapped model.LLM = l.model
 	cfg := runner.Config{AppName: appName}
 	switch k {
-	case alone, observed, aloneByHand:
+	case alone, observed:
 		if k == observed {
 			c.Fixed = func(compaction.SessionRef, string, string) int { return 60 }
 		}
@@ -267,6 +266,15 @@ func (l *life) say(u turn) (err error) {
 
 // hello is a turn that fits whatever was before it.
 func (l *life) hello() error { return l.say(turn{text: 10, steps: []step{{text: 10}}}) }
+
+// compact compacts the session by hand, as far as it can be.
+func (l *life) compact() {
+	l.t.Helper()
+	ref := compaction.SessionRef{AppName: appName, UserID: userID, SessionID: l.id}
+	if _, err := l.svc.Compact(context.Background(), ref, compaction.CompactOptions{}); err != nil {
+		l.t.Errorf("session %s cannot be compacted by hand: %v", l.id, err)
+	}
+}
 
 // isOverflow reports whether a turn has ended with the typed error.
 func isOverflow(err error) bool {
