@@ -536,8 +536,11 @@ func canonical(v any) string {
 	if err != nil {
 		return err.Error()
 	}
-	return madeUp.ReplaceAllString(string(data), "#")
+	return noSuchTool.ReplaceAllString(madeUp.ReplaceAllString(string(data), "#"), "no such tool")
 }
+
+// noSuchTool matches what ADK answers to the call of a tool that does not exist, and what the layers put in its place.
+var noSuchTool = regexp.MustCompile(`tool '[^']*' not found.*?function name"|There is no tool [^}]*"`)
 
 // String describes an app for a failure message.
 func (a app) String() string {

@@ -134,6 +134,7 @@ func drawPolicy(t *rapid.T) policy {
 	window := rapid.SampledFrom([]int{0, 0, 1_000, 2_000, 4_000}).Draw(t, "window")
 	synchronous, byHand := chance(t, 75, "synchronous"), chance(t, 40, "by hand")
 	return policy{
+		layers: chance(t, 30, "layers") && window == 0, // in a small window, the layers may shorten what was said
 		change: func(cfg *compaction.Config) {
 			cfg.TokenThreshold, cfg.RetainEvents, cfg.InvocationThreshold, cfg.OverlapSize = threshold, retain, turns, 1
 			cfg.MaxSummaries, cfg.Synchronous = summaries, synchronous
