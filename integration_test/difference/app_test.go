@@ -22,6 +22,7 @@ import (
 	"google.golang.org/adk/agent/workflowagents/loopagent"
 	"google.golang.org/adk/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/agent/workflowagents/sequentialagent"
+	"google.golang.org/adk/artifact"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/runner"
@@ -181,7 +182,7 @@ func (a app) playIn(t testing.TB, stack *longsession.Stack, inner, svc session.S
 	if _, err := svc.Create(t.Context(), &session.CreateRequest{AppName: appName, UserID: userID, SessionID: sessionID}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := runner.New(runner.Config{AppName: appName, Agent: p.rootAgent(), SessionService: svc, PluginConfig: p.plugins()})
+	r, err := runner.New(runner.Config{AppName: appName, Agent: p.rootAgent(), SessionService: svc, ArtifactService: artifact.InMemoryService(), PluginConfig: p.plugins()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,12 +399,26 @@ type result struct {
 	Result string `json:"result"`
 }
 
-// tools are the tools of an agent: an ordinary one, one that takes long, one that needs a confirmation, and perhaps
-// an agent.
+// file keeps an artifact, and reads it back.
+func file(ctx agent.ToolContext, name string) (string, error) {
+	saved, err := ctx.Artifacts().Save(ctx, name, genai.NewPartFromText("The file "+name))
+	if err != nil {
+		return "", err
+	}
+	loaded, err := ctx.Artifacts().Load(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s, version %d", loaded.Part.Text, saved.Version), nil
+}
+
+// tools are the tools of an agent: an ordinary one, one that keeps a file, one that takes long, one that needs a
+// confirmation, and perhaps an agent.
 func (p *player) tools(n *node) []tool.Tool {
 	var out []tool.Tool
 	all := []functiontool.Config{
 		{Name: "lookup", Description: "Looks something up."},
+		{Name: "file", Description: "Files something."},
 		{Name: "order", Description: "Orders something.", IsLongRunning: true},
 		{Name: "refund", Description: "Pays money back.", RequireConfirmation: true},
 	}
@@ -413,6 +428,10 @@ func (p *player) tools(n *node) []tool.Tool {
 	for _, cfg := range all {
 		made, err := functiontool.New(cfg, func(ctx agent.ToolContext, in args) (result, error) {
 			p.out.note("%s runs %s(%s) in %q, confirmed %s", ctx.AgentName(), cfg.Name, in.N, ctx.Branch(), canonical(ctx.ToolConfirmation()))
+			if cfg.Name == "file" {
+				kept, err := file(ctx, in.N)
+				return result{kept}, err
+			}
 			return result{strings.Repeat("The result of "+in.N+" is as expected. ", 12)}, nil
 		})
 		if err != nil {
@@ -525,7 +544,7 @@ func text(ev *session.Event) string {
 	state := maps.Clone(ev.Actions.StateDelta)
 	delete(state, guard.StateKey) // what the layers keep there
 	return fmt.Sprintf("%s in %q: %s long %d state %s code %q transfer %q%s", ev.Author, ev.Branch, canonical(ev.Content), len(ev.LongRunningToolIDs),
-		canonical(state), ev.ErrorCode, ev.Actions.TransferToAgent, more(ev))
+		canonical(state), ev.ErrorCode, ev.Actions.TransferToAgent, more(ev)+canonical(ev.Actions.ArtifactDelta))
 }
 
 // more is what else [text] says of an event.

@@ -83,7 +83,7 @@ func drawStep(t *rapid.T, n *node, names []string) step {
 	case "says":
 		return step{words: rapid.IntRange(3, 200).Draw(t, "words")}
 	}
-	tools := []string{"lookup", "lookup", "order", "refund"}
+	tools := []string{"lookup", "lookup", "file", "order", "refund"}
 	if n.expert {
 		tools = append(tools, "expert")
 	}
@@ -155,8 +155,8 @@ func drawPolicy(t *rapid.T) policy {
 
 // TestAWrappedAppDoesWhatItDoesBare plays generated apps bare and wrapped, with compaction in the middle of turns:
 // trees of agents, transfers, workflows, agents as tools, calls that take long or need a confirmation and are answered
-// in any order and age, models that fail, consumers that break off, plugins of the app that change and answer, and
-// events that the app appends. The same agents run the same tools as often, with the same errors, and the same events
+// in any order and age, artifacts, models that fail, consumers that break off, plugins of the app that change and
+// answer, and events that the app appends. The same agents run the same tools as often, with the same errors, and the same events
 // are stored.
 func TestAWrappedAppDoesWhatItDoesBare(t *testing.T) {
 	t.Parallel()

@@ -338,7 +338,7 @@ func drawMemberPlan(t *rapid.T, to []string, mode string) (plan []step) {
 	for range rapid.IntRange(1, 14).Draw(t, "steps") {
 		switch rapid.SampledFrom(kinds).Draw(t, "step") {
 		case "calls":
-			plan = append(plan, step{calls: rapid.SliceOfN(rapid.SampledFrom([]string{"lookup", "lookup", "order", "refund", "wait"}), 1, 2).Draw(t, "calls")})
+			plan = append(plan, step{calls: rapid.SliceOfN(rapid.SampledFrom([]string{"lookup", "lookup", "file", "order", "refund", "wait"}), 1, 2).Draw(t, "calls")})
 		case "delegates":
 			plan = append(plan, step{calls: []string{rapid.SampledFrom(to).Draw(t, "to")}})
 		case "finishes":
