@@ -9,16 +9,20 @@ import (
 	"hash/crc32"
 	"iter"
 	"maps"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
+	"google.golang.org/adk/agent/remoteagent/v2"
 	"google.golang.org/adk/agent/workflowagents/loopagent"
 	"google.golang.org/adk/agent/workflowagents/parallelagent"
 	"google.golang.org/adk/agent/workflowagents/sequentialagent"
@@ -26,6 +30,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/plugin"
 	"google.golang.org/adk/runner"
+	"google.golang.org/adk/server/adka2a/v2"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/agenttool"
@@ -47,6 +52,7 @@ const (
 	sequential kind = "sequential"
 	parallel   kind = "parallel"
 	loop       kind = "loop"
+	remote     kind = "remote" // an llm behind a server of its own, over loopback
 )
 
 // node is an agent of an app, with the agents below it.
@@ -107,12 +113,17 @@ func (n *node) each(f func(*node)) {
 	}
 }
 
-func (a app) disordered() (found bool) {
+func (a app) disordered() bool {
 	if a.make != nil {
 		return a.shuffled
 	}
-	a.root.each(func(n *node) { found = found || n.kind == parallel })
-	return found || adk.Major == 2 && a.breaksOff() // whether a tool still begins then is up to the scheduler
+	return a.has(parallel) || a.has(remote) || adk.Major == 2 && a.breaksOff() // whether a tool still begins then is up to the scheduler
+}
+
+// has reports whether some agent is of a kind.
+func (a app) has(of kind) (found bool) {
+	a.root.each(func(n *node) { found = found || n.kind == of })
+	return found
 }
 
 // breaksOff reports whether the consumer of some turn does.
@@ -158,6 +169,7 @@ type player struct {
 	numbers sync.Mutex
 	// answered are the calls that a message has answered.
 	answered map[string]bool
+	servers  []*httptest.Server
 	// turn is the number of the turn, counts are how often nodes of a workflow ran.
 	turn int
 	//lint:ignore U1000 the tests for ADK v2 use it
@@ -186,6 +198,11 @@ func (a app) playIn(t testing.TB, stack *longsession.Stack, inner, svc session.S
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		for _, server := range p.servers {
+			server.Close()
+		}
+	}()
 	for n, turn := range a.turns {
 		p.out.note("turn %d", n)
 		p.turn = n
@@ -375,6 +392,8 @@ func (p *player) build(n *node) agent.Agent {
 		made, err = parallelagent.New(parallelagent.Config{AgentConfig: base})
 	case loop:
 		made, err = loopagent.New(loopagent.Config{AgentConfig: base, MaxIterations: 2})
+	case remote:
+		made, err = p.remote(n)
 	default:
 		cfg := llmagent.Config{
 			Name: n.name, Description: base.Description, SubAgents: below, Model: p.model(n), Tools: p.tools(n),
@@ -389,6 +408,22 @@ func (p *player) build(n *node) agent.Agent {
 		p.t.Fatal(err)
 	}
 	return made
+}
+
+// remote starts the server of an agent, which keeps its own sessions, and returns the agent as its clients see it.
+func (p *player) remote(n *node) (agent.Agent, error) {
+	far, err := llmagent.New(llmagent.Config{Name: n.name, Model: &script{p: p, node: n}, Tools: p.tools(n)})
+	if err != nil {
+		return nil, err
+	}
+	server := httptest.NewServer(a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(adka2a.NewExecutor(adka2a.ExecutorConfig{
+		RunnerConfig: runner.Config{AppName: n.name, Agent: far, SessionService: session.InMemoryService(), ArtifactService: artifact.InMemoryService()},
+	}))))
+	p.servers = append(p.servers, server)
+	return remoteagent.NewA2A(remoteagent.A2AConfig{Name: n.name, Description: "Is far away.", AgentCard: &a2a.AgentCard{
+		SupportedInterfaces: []*a2a.AgentInterface{a2a.NewAgentInterface(server.URL, a2a.TransportProtocolJSONRPC)},
+		Capabilities:        a2a.AgentCapabilities{Streaming: true},
+	}})
 }
 
 type args struct {
@@ -542,7 +577,9 @@ func (m *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 // text is an event without what differs from play to play.
 func text(ev *session.Event) string {
 	state := maps.Clone(ev.Actions.StateDelta)
-	delete(state, guard.StateKey) // what the layers keep there
+	if delete(state, guard.StateKey); len(state) == 0 { // what the layers keep there
+		state = nil
+	}
 	return fmt.Sprintf("%s in %q: %s long %d state %s code %q transfer %q%s", ev.Author, ev.Branch, canonical(ev.Content), len(ev.LongRunningToolIDs),
 		canonical(state), ev.ErrorCode, ev.Actions.TransferToAgent, more(ev)+canonical(ev.Actions.ArtifactDelta))
 }

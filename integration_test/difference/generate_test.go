@@ -34,6 +34,9 @@ func drawTree(t *rapid.T, depth int, names *int, parallels bool) *node {
 			children = max(children, 1)
 		}
 	}
+	if children == 0 && chance(t, 10, "remote") {
+		n.kind = remote
+	}
 	for range children {
 		n.children = append(n.children, drawTree(t, depth-1, names, parallels))
 	}
@@ -49,7 +52,7 @@ func drawPlans(t *rapid.T, root *node) {
 	var names []string
 	root.each(func(n *node) { names = append(names, n.name) })
 	root.each(func(n *node) {
-		if n.kind != llm {
+		if n.kind != llm && n.kind != remote {
 			return
 		}
 		for range rapid.IntRange(0, 16).Draw(t, "steps") {
@@ -71,6 +74,9 @@ func keepsGoing(n *node) {
 }
 
 func drawStep(t *rapid.T, n *node, names []string) step {
+	if n.kind == remote { // what it waits for is between the agents
+		return rapid.SampledFrom([]step{says, calls("lookup"), calls("lookup", "file"), {fail: true}}).Draw(t, "remote step")
+	}
 	switch rapid.SampledFrom([]string{"says", "calls", "calls", "calls", "transfers", "transfers", "fails"}).Draw(t, "step") {
 	case "transfers":
 		to := calls("transfer:" + rapid.SampledFrom(names).Draw(t, "to"))
