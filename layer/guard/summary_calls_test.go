@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -84,12 +85,15 @@ func TestEachCallOfASummaryIsCounted(t *testing.T) {
 // TestACallOfASummaryWithoutUsageIsCounted: a summarizer of the app's may know its calls and nothing else.
 func TestACallOfASummaryWithoutUsageIsCounted(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, guard.Config{Session: guard.Limits{ModelCalls: 100}}, answers(usage()))
+	d := newDesk(t, guard.Config{Session: guard.Limits{ModelCalls: 4}}, answers(usage()))
 	d.say("hi", agent.StreamingModeNone, 0)
-	before := d.used().ModelCalls
 	d.guard.Compactions(nil)(t.Context(), compaction.Observation{Outcome: compaction.Stored, Session: d.ref, Answers: 3})
-	if u := d.used(); u.ModelCalls != before+3 || u.Summaries.Calls != 3 {
-		t.Errorf("%d calls, %d of them of summaries, want 3 more than %d", u.ModelCalls, u.Summaries.Calls, before)
+	if u := d.used(); u.ModelCalls != 4 || u.Summaries.Calls != 3 {
+		t.Errorf("%d calls, %d of them of summaries", u.ModelCalls, u.Summaries.Calls)
+	}
+	var stop *guard.StopError
+	if _, errs := d.say("and now?", agent.StreamingModeNone, 0); !errors.As(errors.Join(errs...), &stop) || stop.Kind != guard.ModelCalls {
+		t.Errorf("the run behind the limit: %v", errs)
 	}
 }
 
