@@ -182,6 +182,23 @@ func TestOneApprovalRunsTheToolOnce(t *testing.T) {
 	}
 }
 
+// TestOneApprovalRunsTheToolOnceInAnyWindow: the same, where nothing but the window makes a compaction due.
+func TestOneApprovalRunsTheToolOnceInAnyWindow(t *testing.T) {
+	t.Parallel()
+	for _, window := range []int{8_000, 16_000} {
+		for _, synchronous := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%d/synchronous %t", window, synchronous), func(t *testing.T) {
+				t.Parallel()
+				root := &node{name: "root", kind: llm, plan: steps([]step{calls("refund"), calls("transfer:sub")}, repeat(window/240, calls("lookup", "lookup", "lookup", "lookup")), []step{says})}
+				sub := &node{name: "sub", kind: llm, plan: steps(repeat(3, calls("lookup")), []step{calls("transfer:root")})}
+				root.children = []*node{sub}
+				a := app{root: root, turns: slices.Concat(chat(1), []turn{{answers: []int{0}}}, chat(1))}
+				a.agree(t, storages.InMemory(), policy{change: func(cfg *compaction.Config) { cfg.ContextWindow, cfg.Synchronous = window, synchronous }})
+			})
+		}
+	}
+}
+
 // TestAnApprovalWithALargePayloadIsNoRejection: ADK reads the answer in the session, so it is never shown shortened.
 func TestAnApprovalWithALargePayloadIsNoRejection(t *testing.T) {
 	t.Parallel()
