@@ -118,7 +118,7 @@ func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, re
 		return needsHistory
 	}
 	class, out := adk.Classify(ev), growsEnd
-	if p.replacesNewest(ev, class) || p.opensAnchorless(ev, class) || p.belongsInFront(ev, class) || p.namesFront(ev) || class.Is(adk.Message) && (len(p.open) > 0 || p.reused) {
+	if p.replacesNewest(ev, class) || p.opensAnchorless(ev, class) || p.belongsInFront(ev, class) || namesFront(p.current, ev) || class.Is(adk.Message) && (len(p.open) > 0 || p.reused) {
 		out = changesVisible
 	}
 	for _, response := range responses {
@@ -193,9 +193,9 @@ func (p *projection) belongsInFront(ev *session.Event, class adk.Class) bool {
 }
 
 // namesFront reports whether the new event changes whose summaries in front are, see [layout.nameFront].
-func (p *projection) namesFront(ev *session.Event) bool {
+func namesFront(current []*summary, ev *session.Event) bool {
 	scope := record.Normalize(adk.ScopeOf(ev))
-	return scope != "" && slices.ContainsFunc(p.current, func(s *summary) bool {
+	return scope != "" && slices.ContainsFunc(current, func(s *summary) bool {
 		_, of := adk.SplitLane(s.meta.Branch)
 		return s.anchor < 0 && of == scope && s.by != "user" && s.by != ev.Author
 	})

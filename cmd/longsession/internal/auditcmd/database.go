@@ -58,7 +58,7 @@ func withCopy(a *command, cmd *cobra.Command, args []string, run func(*cobra.Com
 		which.Session = args[0]
 	}
 	p := terminal.NewProgress(cmd.ErrOrStderr(), -1)
-	err = a.copyTo(ctx, path, which, p)
+	err = copyTo(ctx, path, a.dsn, which, p, a.lost)
 	p.Finish()
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -69,9 +69,9 @@ func withCopy(a *command, cmd *cobra.Command, args []string, run func(*cobra.Com
 	return run(cmd, append([]string{path}, args...))
 }
 
-// copyTo copies sessions of a database to a new file, and counts what it loses of them.
-func (a *command) copyTo(ctx context.Context, path string, which transfer.Which, p *terminal.Progress) (err error) {
-	from, err := transfer.OpenDatabase(ctx, a.dsn, false, false)
+// copyTo copies sessions of a database to a new file, and counts what it loses of each.
+func copyTo(ctx context.Context, path, dsn string, which transfer.Which, p *terminal.Progress, lost map[transfer.Name]transfer.Losses) (err error) {
+	from, err := transfer.OpenDatabase(ctx, dsn, false, false)
 	if err != nil {
 		return exit.Usage("--dsn: %w", err)
 	}
@@ -101,7 +101,7 @@ func (a *command) copyTo(ctx context.Context, path string, which transfer.Which,
 			return exit.Failed("%w", err)
 		}
 		if err == nil {
-			a.lost[name] = copied.Losses
+			lost[name] = copied.Losses
 		}
 	}
 	return nil

@@ -60,7 +60,7 @@ func (a *command) exportCommand() *cobra.Command {
 					return exportError(err)
 				}
 			}
-			return a.complain(ctx, cmd.ErrOrStderr(), args[0], sessions)
+			return complain(ctx, cmd.ErrOrStderr(), args[0], sessions, a.lost)
 		})(cmd, args)
 	})
 	setting.Add(cmd,
@@ -72,17 +72,18 @@ func (a *command) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// complain says what an export lacks, because this version of ADK does not know it.
-func (a *command) complain(ctx context.Context, to io.Writer, path string, sessions []*audit.Session) error {
+// complain says what an export lacks, because this version of ADK does not know it: what the file has, and what was lost
+// when it was copied.
+func complain(ctx context.Context, to io.Writer, path string, sessions []*audit.Session, lost map[transfer.Name]transfer.Losses) error {
 	all := transfer.Losses{}
 	for _, s := range sessions {
 		name := transfer.Name{App: s.App, User: s.User, ID: s.ID}
-		lost, err := transfer.Unknown(ctx, path, name)
+		unknown, err := transfer.Unknown(ctx, path, name)
 		if err != nil {
 			return err
 		}
-		all.Add(lost)
-		all.Add(a.lost[name])
+		all.Add(unknown)
+		all.Add(lost[name])
 	}
 	for _, what := range slices.Sorted(maps.Keys(all)) {
 		terminal.Complain(to, "warning: not kept: "+terminal.Commas(all[what])+" "+terminal.Printable(what))
