@@ -179,7 +179,8 @@ func (f *file) events(ctx context.Context, snap *persistence.Snapshot, name Name
 	}
 }
 
-// Unknown counts what a session in a file has and this version of ADK does not know. Whoever reads the session lacks it.
+// Unknown counts what the events of a session in a file have and this version of ADK does not know. Whoever reads them
+// lacks it.
 func Unknown(ctx context.Context, path string, name Name) (lost Losses, err error) {
 	reader, err := persistence.NewSQLiteSessionService(path, persistence.WithReadOnly())
 	if err != nil {
@@ -187,9 +188,14 @@ func Unknown(ctx context.Context, path string, name Name) (lost Losses, err erro
 	}
 	f := &file{path: path, reader: reader}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = f.read(ctx, name, func(r *reading) error {
-		lost = r.lost
-		for ev, err := range r.events {
+	lost = Losses{}
+	return lost, reader.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		var key int64
+		found, err := ask(ctx, snap, "SELECT key FROM sessions WHERE app = ? AND user = ? AND id = ?", []any{name.App, name.User, name.ID}, func(scan func(...any) error) error { return scan(&key) })
+		if err != nil || !found {
+			return err
+		}
+		for ev, err := range f.events(ctx, snap, name, key, lost) {
 			if err != nil {
 				return err
 			}
@@ -197,7 +203,6 @@ func Unknown(ctx context.Context, path string, name Name) (lost Losses, err erro
 		}
 		return nil
 	})
-	return lost, err
 }
 
 // handle returns the session to append to.

@@ -229,3 +229,14 @@ func TestAnExportSaysWhatItDoesNotKnow(t *testing.T) {
 		t.Error(errs)
 	}
 }
+
+// An export holds no state, so state that cannot be read costs nothing.
+func TestAnExportNeedsNoState(t *testing.T) {
+	t.Parallel()
+	path := storeSession(t, (&ct.History{}).Turns(3, "bot"), "shop", "ada", "s1",
+		`INSERT INTO session_state (session, key, value) SELECT key, 'broken', '{' FROM sessions`)
+	code, out, errs := called(t.Context(), "audit", "export", path)
+	if code != exit.CodeOK || strings.Count(out, "\n") != 6 || strings.Contains(errs, "broken") {
+		t.Errorf("exit code %d, %d lines\n%s", code, strings.Count(out, "\n"), errs)
+	}
+}
