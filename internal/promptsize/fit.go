@@ -28,11 +28,12 @@ func Margin(counted, change int) int {
 }
 
 // Line is how a provider counts prompts: Overhead + Ratio × the estimate of their contents. The
-// overhead is the system prompt and the tools; the ratio corrects the estimate. The ratio is assumed to be 1
-// where the counts are too few or too scattered to determine it.
+// overhead is the system prompt and the tools; the ratio corrects the estimate.
 type Line struct {
 	Ratio, Overhead float64
-	Assumed         bool
+	// Assumed means that [Fit.Line] took the ratio for 1, because the counts are too few or too scattered to
+	// determine it.
+	Assumed bool
 }
 
 // Of is the expected count of a prompt of that estimate, rounded up.
@@ -131,11 +132,11 @@ const (
 	assumedWeight = 0.05
 )
 
-// LineNear is the line through the latest count that predicts the next prompts best, larger or smaller.
-// Its ratio may be below 1. It begins as the ratio of the latest count to its estimate, as if there were
-// no overhead, or as 1.25 if no tokenizer has that ratio. It follows the line of least squares the more, the
-// wider the estimates spread and the better the counts lie on that line. For counts of 3,000, 4,000 and 5,000 for estimates of 1,000, 2,000
-// and 3,000, the ratio is 1.00.
+// LineNear is the line through the latest count that predicts the next prompts best, larger or smaller. Its
+// ratio may be below 1. It begins as the ratio of the latest count to its estimate, as if there were no
+// overhead, or as 1.25 if no tokenizer has that ratio. It follows the line of least squares the more, the wider
+// the estimates spread and the better the counts lie on that line. For counts of 3,000, 4,000 and 5,000 for
+// estimates of 1,000, 2,000 and 3,000, the ratio is 1.00.
 func (f Fit) LineNear(estimate, counted int) Line {
 	if estimate <= 0 {
 		return Line{Ratio: 1, Overhead: float64(max(0, counted))}

@@ -108,8 +108,8 @@ func decidedBy(h selector.Input, at int) (out []int) {
 }
 
 // unfinished reports whether the event may be left although no pin keeps it: of an active
-// invocation, only an agent's own events are summarized, and only units that are in one span. So
-// is a unit of which only a part is an agent's latest words.
+// invocation, only an agent's own events are summarized, and only units that are in one span. A
+// unit also waits if some of its events are an agent's latest words and others are not.
 func unfinished(h selector.Input, p selector.Params, units *adk.Units, i int) bool {
 	live := selector.ActiveInvocations(h, p)
 	unit := units.Of(i)
