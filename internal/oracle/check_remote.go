@@ -9,10 +9,13 @@ import (
 )
 
 // checkRemote: a summary of later events comes after the words of a remote agent. A mid-turn
-// summary is exempt, because it is tied to its anchor.
+// summary is exempt, because it is tied to its anchor, and so are words behind an answer of the user.
 func (c *checker) checkRemote() {
 	var summaries []*record.Metadata
 	for _, ev := range c.view {
+		if usersAnswer(ev) {
+			return
+		}
 		if m := c.summaries[ev]; m != nil && !m.MidTurn() {
 			summaries = append(summaries, m)
 		}
@@ -59,4 +62,9 @@ func remoteWords(ev *session.Event) bool {
 		}
 	}
 	return false
+}
+
+// usersAnswer reports whether an event has a response that the user gave.
+func usersAnswer(ev *session.Event) bool {
+	return ev != nil && ev.Author == "user" && len(ResponseIDs(ev)) > 0
 }

@@ -88,13 +88,14 @@ func (h *history) placeRounds(shown []entry) []entry {
 }
 
 // putAhead puts the other summaries in front. In front of each it puts the words of remote agents
-// from before the end of the summary's span, unless an earlier summary has them already.
+// from before the end of the summary's span, unless an earlier summary has them already, or a visible answer of the
+// user stands before them: ADK would send that answer to the remote agent a second time.
 func (h *history) putAhead(shown []entry) (out []Shown) {
 	for _, r := range h.summaries() {
 		if r.anchor >= 0 {
 			continue
 		}
-		for k := 0; k < len(shown); k++ {
+		for k := 0; k < len(shown) && !usersAnswer(shown[k].Event); k++ {
 			if ev := shown[k].Event; ev != nil && shown[k].StandIns == nil && remoteWords(ev) && endsAfter(r.Metadata, ev) {
 				out = append(out, shown[k].Shown)
 				shown = slices.Delete(shown, k, k+1)

@@ -26,7 +26,8 @@
 //
 //   - A summary of tool rounds in a running turn is shown behind an event (layout.anchorSummaries), unless that
 //     event lies between a call and its late answer (layout.freeSummaries).
-//   - The words of a remote agent are shown in front of a later summary (layout.findRemoteWords).
+//   - The words of a remote agent are shown in front of a later summary (layout.findRemoteWords), unless an answer of
+//     the user stands before them.
 //   - A stand-in is shown directly behind a call that was interrupted (standin.go).
 //
 // # How a view is kept

@@ -16,12 +16,23 @@ import (
 //	e1  remote agent: The flight is booked.   shown in front of the summary
 //	e2  user and another agent talk on
 //	r   record that covers e2
+//
+// ADK then sends that agent everything behind its words, also what had been said before them. An answer of the user to a
+// call would reach an agent that does not know the call, and an ADK on that side would say nothing. So words behind a
+// visible answer stay in their place, and their author does not receive the summary as long as that answer is visible.
 func (l *layout) findRemoteWords(front []*summary) {
 	if len(front) == 0 {
 		return
 	}
 	for i, ev := range l.events {
-		if l.hidden[i] || !isRemoteWords(ev, adk.Classify(ev)) {
+		if l.hidden[i] {
+			continue
+		}
+		class := adk.Classify(ev)
+		if class.Is(adk.ByUser | adk.Responds) {
+			return
+		}
+		if !isRemoteWords(ev, class) {
 			continue
 		}
 		if k := slices.IndexFunc(front, func(s *summary) bool { return s.endsAfter(ev) }); k >= 0 {

@@ -45,7 +45,14 @@ func TestRemoteAgentIsToldWhatWasSummarizedSinceItSpoke(t *testing.T) {
 		h := turns(2).User("j", "q").Call("j", "far", "t", "c").Response("j", "far", "t", "r", "c")
 		return remote(after(h), 6, 7)
 	}
+	answered := func() *ct.History { // e4 answers e2, and the remote agent speaks in e6
+		h := h().User("i", "q").LongCall("i", "bot", "t", "c").Agent("i", "bot", "a").Response("j", "user", "t", "r", "c").
+			User("k", "q").Agent("k", "far", "a").Turns(2, "bot")
+		return remote(h, 6)
+	}
 	run(t, []row{
+		{"an answer of the user is not sent to it twice", answered().Compact("s", "e1", "e3", "e7", "e8"), "s e2 e4 e5 e6 e9 e10"},
+		{"until the answer is summarized", answered().Compact("s", "e1", "e3", "e7", "e8").Compact("s2", "e2", "e4", "e5"), "e6 s s2 e9 e10"},
 		{"nothing summarized", handed(), "e1 e2 e3 e4 e5 e6 e7 e8 e9 e10 e11 e12"},
 		{"only what it knew", handed().Compact("s", "e1", "e3", "e4", "e5"), "e2 s e6 e7 e8 e9 e10 e11 e12"},
 		{"what came later", handed().Compact("s", "e7", "e8"), "e2 e6 s e1 e3 e4 e5 e9 e10 e11 e12"},
