@@ -173,7 +173,11 @@ func TestAWrappedAppDoesWhatItDoesBare(t *testing.T) {
 	summaries, apps := 0, 0
 	testkit.CheckUntil(t, 3, func(r *rapid.T) {
 		a, with := drawApp(r), drawPolicy(r)
-		diff, n := a.differs(t, storages.InMemory(), with)
+		store := storages.InMemory()
+		if chance(r, 10, "on disk") {
+			store = rapid.SampledFrom([]func(testing.TB) storages.Storage{storages.Database, storages.Persistence}).Draw(r, "store")(t)
+		}
+		diff, n := a.differs(t, store, with)
 		if diff != "" {
 			r.Fatalf("%s\n%s", a, diff)
 		}
