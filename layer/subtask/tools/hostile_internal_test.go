@@ -39,6 +39,7 @@ func hostile() map[string]string {
 		"attributes":                   "<p " + numbered(150_000, "a%d=b ") + ">x",
 		"a long attribute":             "<a href=\"" + n(2_000_000, "a") + "\">x</a>",
 		"links of a long address":      n(140_000, "<a href=x>x</a>"),
+		"links without text":           n(100_000, "<a href=#>"),
 		"unclosed cells":               "<table>" + n(300_000, "<td>x"),
 		"unclosed items":               "<ol>" + n(300_000, "<li>x"),
 		"unclosed links":               n(200_000, "<a href=/>x"),
@@ -60,7 +61,7 @@ func hostile() map[string]string {
 // hostilePage is a page as it arrives.
 func hostilePage(t *testing.T, body string) *webPage {
 	t.Helper()
-	address, err := url.Parse("http://example.com/" + strings.Repeat("long/", 1_500))
+	address, err := url.Parse("http://example.com/" + strings.Repeat("long/", 750) + "?" + strings.Repeat("query", 750))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ const (
 	maxEmpty     = 4       // cells that only spans add, for each real one
 	textPerPage  = 2       // how many times as long as the page its text may become
 	leastText    = 4 << 10 // bytes of text that any page may have
-	linksPerText = 8       // how many times as long as its text the addresses of a page may be
+	linksPerText = 6       // how many times as long as its text the addresses of a page may be
 )
 
 // markdown converts an HTML page in one pass over its tags. There is no tree: what is kept is bounded by the page, each
@@ -81,7 +81,7 @@ type conversion struct {
 	written int      // bytes of text so far, with those of cells
 	most    int
 
-	resolved int // bytes of addresses so far, the page's own with each
+	resolved int // bytes of addresses so far, as they are in the page and as they are written, the page's own with each
 }
 
 // unseen are elements whose text is not part of the page.
@@ -231,7 +231,9 @@ func (c *conversion) address(href string) string {
 	if err != nil || u.Scheme == "javascript" || u.Scheme == "data" {
 		return ""
 	}
-	return inAddress.Replace(u.String())
+	target := inAddress.Replace(u.String())
+	c.resolved += len(target) // "#" takes over the page's query, too
+	return target
 }
 
 // Characters that would end the address of a link, or its text.
