@@ -131,6 +131,33 @@ func isNumber(label string) bool {
 	return found && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
+// address writes a URL that a server may have chosen: what could be read as words or as the end of a frame is encoded.
+// It leads to the same page.
+func address(u *url.URL) string {
+	whole := u.Redacted()
+	host := len(u.Scheme) + len("://") + len(u.Host) // judge wrote it
+	var b strings.Builder
+	b.WriteString(whole[:min(host, len(whole))])
+	for _, c := range []byte(whole[b.Len():]) {
+		if c <= ' ' || c > '~' || strings.IndexByte("[]<>{}|`^\"\\", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// maxError is how many bytes an error may have. Those of the client quote what a server sent.
+const maxError = 300
+
+func bounded(err error) error {
+	if text := err.Error(); len(text) > maxError {
+		return errors.New(firstBytes(text, maxError) + "…")
+	}
+	return err
+}
+
 // explainConnect turns an error of the client into one for the model.
 func explainConnect(err error) error {
 	var refused *net.OpError

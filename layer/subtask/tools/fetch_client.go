@@ -31,6 +31,9 @@ func newClient(cfg FetchConfig, where *addresses, resolver *net.Resolver) *http.
 			}
 			// The address of a page may hold what the next host is not to know.
 			req.Header.Del("Referer")
+			if size := len(req.URL.String()); size > maxURL {
+				return fmt.Errorf("the page redirects to an address of %d bytes, and %d are allowed", size, maxURL)
+			}
 			if err := where.judge(req.URL); err != nil {
 				return fmt.Errorf("the page redirects: %w", err)
 			}
