@@ -1,6 +1,7 @@
 //go:build ignore
 
-// This program makes alike.go from Unicode's table of confusable characters:
+// This program makes alike.go from Unicode's table of confusable characters. A character may read as several letters: as
+// that of the table, as that of its name, and as one below.
 //
 //	curl https://www.unicode.org/Public/security/13.0.0/confusables.txt | go run alike_gen.go
 package main
@@ -19,27 +20,40 @@ import (
 	"golang.org/x/text/unicode/runenames"
 )
 
-// more are letters that the table tells apart, because they look alike only in some typefaces or as capitals.
-var more = map[rune]string{'м': "m", 'т': "t", 'п': "n", 'к': "k", 'н': "h", 'в': "b", 'ε': "e", 'η': "n", 'τ': "t", 'υ': "u", 'μ': "m", 'κ': "k", 'χ': "x", 'ғ': "f", 'ŋ': "n"}
+// more are letters that the table tells apart, because they look alike only in some typefaces or as capitals, and signs that
+// people write for letters.
+var more = map[rune]string{
+	'м': "m", 'т': "t", 'п': "n", 'к': "k", 'н': "h", 'в': "b", 'ε': "e", 'η': "n", 'τ': "t", 'υ': "u", 'μ': "m", 'µ': "u", 'κ': "k", 'χ': "x", 'ғ': "f", 'ŋ': "n",
+	'3': "e", '4': "a", '5': "s", '7': "t", '$': "s", '@': "a", '!': "i", '|': "l", '€': "e", '§': "s", '∫': "s", '∱': "f",
+	'σ': "e", '∑': "e", 'ʃ': "e", 'ξ': "e", 'ミ': "e", 'ヨ': "e", '∃': "e", '∈': "e", '∊': "e", 'ʒ': "e", 'λ': "a", '∀': "a", 'δ': "a", '∆': "a", '∩': "n", '⋂': "n",
+	'○': "o", '●': "o", '◯': "o", '⚪': "o", '⚫': "o", '⚬': "o", '⭕': "o", '⭘': "o", '◦': "o", '⊙': "o", '⊚': "o", '◎': "o", '☉': "o",
+}
 
 // latin finds the letter in the name of a small capital, of one in a box, and of one with a stroke or a hook.
 var latin = regexp.MustCompile(`^(?:.*LATIN|REGIONAL INDICATOR SYMBOL).* LETTER (?:[A-Z]{2,} )*([A-Z])(?: WITH .*)?$`)
 
 var table = map[rune][]rune{}
 
-// letters returns the ASCII letters and digits that a character reads as, and "" for any other.
-func letters(r rune, depth int) string {
+// letters returns the ASCII letters and digits that a character reads as.
+func letters(r rune, depth int) (reads []string) {
+	add := func(read string) {
+		if read != "" && !slices.Contains(reads, read) {
+			reads = append(reads, read)
+		}
+	}
+	if depth > 5 {
+		return nil
+	}
+	add(more[unicode.ToLower(r)])
 	switch {
 	case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-		return string(unicode.ToLower(r))
-	case r < unicode.MaxASCII || depth > 5:
-		return ""
-	}
-	if same, found := more[unicode.ToLower(r)]; found {
-		return same
+		add(string(unicode.ToLower(r)))
+		return reads
+	case r < unicode.MaxASCII:
+		return reads
 	}
 	if name := latin.FindStringSubmatch(runenames.Name(r)); name != nil {
-		return strings.ToLower(name[1])
+		add(strings.ToLower(name[1]))
 	}
 	forms := [][]rune{table[r]}
 	if lower := unicode.ToLower(r); lower != r {
@@ -49,18 +63,31 @@ func letters(r rune, depth int) string {
 		forms = append(forms, plain)
 	}
 	for _, form := range forms {
-		read, all := "", true
+		all := []string{""}
 		for _, one := range form {
-			if !unicode.IsMark(one) {
-				part := letters(one, depth+1)
-				read, all = read+part, all && part != ""
+			var longer []string
+			if unicode.IsMark(one) {
+				longer = all
 			}
+			for _, before := range all {
+				for _, read := range letters(one, depth+1) {
+					longer = append(longer, before+read)
+				}
+			}
+			all = longer
 		}
-		if all && read != "" {
-			return read
+		for _, read := range all {
+			add(read)
 		}
 	}
-	return ""
+	return reads
+}
+
+// isSign reports whether a letter or a digit reads as a sign in the table.
+func isSign(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N) && len(table[r]) > 0 && !slices.ContainsFunc(table[r], func(one rune) bool {
+		return !unicode.In(one, unicode.P, unicode.S, unicode.Z, unicode.M, unicode.Lm)
+	})
 }
 
 func main() {
@@ -83,11 +110,14 @@ func main() {
 		}
 	}
 	by := map[string][]rune{}
-	for r := rune(0x80); r <= unicode.MaxRune; r++ {
-		if !unicode.In(r, unicode.L, unicode.N, unicode.So) || unicode.Is(unicode.Cf, r) {
-			continue // it reads as a sign between letters
+	var signs []rune
+	for r := rune(' '); r <= unicode.MaxRune; r++ {
+		if unicode.Is(unicode.Cf, r) {
+			continue // it is shown as nothing
 		}
-		read := letters(r, 0)
+		if isSign(r) {
+			signs = append(signs, r)
+		}
 		// What the ordinary form alone tells is found without a table, and "vi" reads as two letters.
 		plain := strings.ToLower(strings.Map(func(r rune) rune {
 			if unicode.IsMark(r) {
@@ -95,8 +125,11 @@ func main() {
 			}
 			return r
 		}, norm.NFKD.String(string(r))))
-		if (len(read) == 1 || read == "rn") && plain != read && unicode.ToLower(r) == r || len(read) == 1 && plain != read && letters(unicode.ToLower(r), 0) != read {
-			by[read] = append(by[read], r)
+		lower := unicode.ToLower(r)
+		for _, read := range letters(r, 0) {
+			if (len(read) == 1 || read == "rn") && plain != read && (lower == r || !slices.Contains(letters(lower, 0), read)) {
+				by[read] = append(by[read], r)
+			}
 		}
 	}
 	var reads []string
@@ -105,7 +138,8 @@ func main() {
 	}
 	slices.Sort(reads)
 	fmt.Print("// Code generated by alike_gen.go from Unicode's confusables.txt 13.0.0. DO NOT EDIT.\n\npackage quote\n\n",
-		"// lookalikes are the characters that read as a letter or a digit, and whose ordinary form is another.\nvar lookalikes = map[string]string{\n")
+		"// signs are letters and digits that read as a sign.\nconst signs = ", strconv.QuoteToASCII(string(signs)),
+		"\n\n// lookalikes are the characters that read as a letter or a digit, and whose ordinary form is another.\nvar lookalikes = map[string]string{\n")
 	for _, read := range reads {
 		fmt.Printf("\t%q: %+q,\n", read, string(by[read]))
 	}

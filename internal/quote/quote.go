@@ -3,10 +3,13 @@
 // such a line must not end the quotation.
 //
 // A model reads a frame also where its characters are others: some are shown as nothing, some only separate words, and
-// some look alike. So only letters and digits are compared, each as what it reads as.
+// some look alike. So only letters and digits are compared, each as whatever it may read as: "|" is an l or separates
+// words, and ʋ is a u or a v.
 package quote
 
 import (
+	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -34,24 +37,22 @@ func Unframe(text string, openings ...string) string {
 	}
 	var b strings.Builder
 	done := 0
-	var open []int // brackets without anything to read behind them yet; they begin the same words
+	read, frame := false, false // whether what follows was read before, and whether it opens a frame
 	for i, r := range text[first:] {
 		i += first
 		switch {
 		case brackets(r):
-			open = append(open, i)
-			continue
-		case len(open) == 0 || separates(r):
-			continue
-		}
-		if opens(text[i:], words) {
-			for _, at := range open {
-				_, size := utf8.DecodeRuneInString(text[at:])
-				b.WriteString(text[done:at] + "(")
-				done = at + size
+			_, size := utf8.DecodeRuneInString(text[i:])
+			if !read { // brackets with nothing between them but signs begin the same words: read those once
+				read, frame = true, opens(text[i+size:], words)
 			}
+			if frame {
+				b.WriteString(text[done:i] + "(")
+				done = i + size
+			}
+		case read && !separates(r):
+			read = false
 		}
-		open = open[:0]
 	}
 	return b.String() + text[done:]
 }
@@ -59,23 +60,27 @@ func Unframe(text string, openings ...string) string {
 // brackets reports whether a character looks like the bracket that opens a frame. Parentheses, braces and quotation
 // marks do not: prose and code are full of them.
 func brackets(r rune) bool {
-	const others = "(\u207d\u208d\u2768\u276a\u27ee\u2985\u2e28\u2e59\u2e5b\ufd3f\ufe35\ufe59\uff08\uff5f" + "{\u2774\u2983\ufe37\ufe5b\uff5b" + "\u201a\u201e\u2e42\u301d"
-	const pieces = "\u23a1\u23a2\u23a3\u231c\u231e\u23be\u23bf" // of a bracket over several lines, and corners
+	const others = "(\u207d\u208d\u2768\u276a\u27ee\u2985\u2e28\u2e59\u2e5b\ufd3f\ufe35\ufe59\uff08\uff5f" + "{\u2774\u2983\ufe37\ufe5b\uff5b" +
+		"\u00ab\u2018\u201a\u201b\u201c\u201e\u201f\u2039\u2e42\u301d"
+	const pieces = "\u228f\u23a1\u23a2\u23a3\u23b4\u231c\u231e\u23be\u23bf" // of a bracket over several lines, corners, and a square one
 	if r < utf8.RuneSelf {
 		return r == '['
 	}
-	return unicode.Is(unicode.Ps, r) && !strings.ContainsRune(others, r) || strings.ContainsRune(pieces, r)
+	return unicode.In(r, unicode.Ps, unicode.Pi) && !strings.ContainsRune(others, r) || strings.ContainsRune(pieces, r) || tagged(r) == '['
 }
 
-// separates reports whether a character is no part of a word, and ends no bracket either.
+// separates reports whether a character may be no part of a word, and ends no bracket either. It may be a letter to
+// others.
 func separates(r rune) bool {
 	switch {
-	case unicode.Is(unicode.Pe, r) || strings.ContainsRune("\u23a4\u23a5\u23a6\u231d\u231f\u23cb\u23cc", r) || r == utf8.RuneError:
+	case r < utf8.RuneSelf:
+		return r != ']' && r != ')' && r != '}' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	case unicode.Is(unicode.Pe, r) || strings.ContainsRune("\u2290\u23a4\u23a5\u23a6\u23b5\u231d\u231f\u23cb\u23cc", r):
 		return false
-	case unicode.Is(unicode.So, r):
-		return letters(r) == "" // others are letters in boxes and circles
+	case unicode.Is(unicode.Lm, r):
+		return len(readings(r)) == 0 || strings.ContainsRune(signs, r) // others are small letters
 	}
-	return unicode.In(r, unicode.P, unicode.S, unicode.M, unicode.Z) || unicode.IsControl(r) || unicode.IsSpace(r) || Invisible(r)
+	return !unicode.In(r, unicode.L, unicode.N) || strings.ContainsRune(signs, r) || Invisible(r)
 }
 
 // opens reports whether a text begins with one of the openings, which are folded.
@@ -89,77 +94,124 @@ func opens(text string, openings []string) bool {
 }
 
 func begins(text, opening string) bool {
+	at := uint64(1) // bit n: the first n bytes of the opening may have been read
 	for _, r := range text {
-		switch {
-		case opening[0] == '-' && (unicode.Is(unicode.Pd, r) || strings.ContainsRune("\u2212\u2043\u02d7\u2500", r)):
-			opening = opening[1:]
-		case separates(r):
-			continue
-		case opening[0] == '#' && digit(r):
-			opening = opening[1:]
-		default:
-			read := letters(r)
-			rest, found := strings.CutPrefix(opening, read)
-			if read == "" || !found && !strings.HasPrefix(read, opening) {
-				return false
+		next := uint64(0)
+		if separates(r) {
+			next = at
+		}
+		reads := readings(r)
+		for left := at; left != 0; left &= left - 1 {
+			n := bits.TrailingZeros64(left)
+			rest := opening[n:]
+			if rest[0] == '#' && digit(r) || rest[0] == '-' && dash(r) {
+				next |= 1 << (n + 1)
 			}
-			opening = rest
-			if !found {
-				return true
+			for _, read := range reads {
+				if strings.HasPrefix(read, rest) {
+					return true
+				}
+				if strings.HasPrefix(rest, read) {
+					next |= 1 << (n + len(read))
+				}
 			}
 		}
-		if opening == "" {
+		if next&(1<<len(opening)) != 0 {
 			return true
 		}
+		if next == 0 {
+			return false
+		}
+		at = next
 	}
 	return false
 }
 
 // folded makes letters and digits equal that look alike in ASCII already.
-var folded = strings.NewReplacer("0", "o", "1", "l", "i", "l", "m", "rn")
+var folded = strings.NewReplacer("0", "o", "1", "l", "i", "l", "m", "rn", "d", "cl")
 
 // alike returns the characters of lookalikes, each with what it reads as.
-var alike = sync.OnceValue(func() map[rune]string {
-	alike := map[rune]string{}
+var alike = sync.OnceValue(func() map[rune][]string {
+	alike := map[rune][]string{}
 	for read, all := range lookalikes {
 		for _, r := range all {
-			alike[r] = read
+			alike[r] = append(alike[r], folded.Replace(read))
 		}
 	}
 	return alike
 })
 
-// letters returns what a character reads as, in lower case and folded: that of "Ｅ", "𝐄", "ᴇ" and the Cyrillic "Е" is e.
-// It is "" for a character that reads as no letter and no digit of ASCII.
-func letters(r rune) string {
+// ascii has the readings of the characters of ASCII.
+var ascii = sync.OnceValue(func() *[utf8.RuneSelf][]string {
+	var reads [utf8.RuneSelf][]string
+	for r := range reads {
+		lower := unicode.ToLower(rune(r))
+		if unicode.IsLetter(lower) || unicode.IsDigit(lower) {
+			reads[r] = append(reads[r], folded.Replace(string(lower)))
+		}
+		reads[r] = append(reads[r], alike()[lower]...)
+	}
+	return &reads
+})
+
+// readings returns what a character may read as, in lower case and folded: that of "Ｅ", "𝐄", "ᴇ" and the Cyrillic "Е" is e.
+// There are none for a character that reads as no letter and no digit of ASCII.
+func readings(r rune) []string {
+	if tag := tagged(r); tag != 0 {
+		r = tag
+	}
 	if r < utf8.RuneSelf {
-		if r = unicode.ToLower(r); r < '0' || r > '9' && r < 'a' || r > 'z' {
-			return ""
-		}
-		return folded.Replace(string(r))
+		return ascii()[r]
 	}
-	alike, read := alike(), ""
-	if same, found := alike[r]; found {
-		return folded.Replace(same)
-	}
+	return append(slices.Clip(alike()[r]), ordinary(r)...)
+}
+
+// ordinary returns what the ordinary form of a character reads as, that of "Ｅ" or "ﬃ".
+func ordinary(r rune) []string {
+	all := []string{""}
 	for _, one := range norm.NFKD.String(string(r)) {
-		lower := unicode.ToLower(one)
-		switch same, found := alike[one]; {
-		case found:
-			read += folded.Replace(same)
-		case alike[lower] != "":
-			read += folded.Replace(alike[lower])
+		var reads []string
+		switch lower := unicode.ToLower(one); {
 		case lower < utf8.RuneSelf:
-			read += letters(lower)
-		case !unicode.IsMark(one):
-			return ""
+			reads = ascii()[lower]
+		case one != r && len(alike()[one]) > 0:
+			reads = alike()[one]
+		default:
+			reads = alike()[lower]
 		}
+		var longer []string
+		if unicode.IsMark(one) {
+			longer = all
+		}
+		for _, before := range all {
+			for _, read := range reads {
+				longer = append(longer, before+read)
+			}
+		}
+		all = longer
 	}
-	return read
+	return slices.DeleteFunc(all, func(read string) bool { return read == "" })
+}
+
+// tagged returns the character of ASCII that a tag stands for, 0 for others. A tag is shown as nothing, and models read
+// it.
+func tagged(r rune) rune {
+	if r < 0xe0020 || r > 0xe007e {
+		return 0
+	}
+	return r - 0xe0000
+}
+
+// dash reports whether a character is a dash.
+func dash(r rune) bool {
+	return unicode.Is(unicode.Pd, r) || strings.ContainsRune("\u2212\u2043\u02d7\u2500", r) || tagged(r) == '-'
 }
 
 // digit reports whether a character is a digit in any script.
 func digit(r rune) bool {
+	if r < utf8.RuneSelf {
+		return '0' <= r && r <= '9'
+	}
 	plain, _ := utf8.DecodeRuneInString(norm.NFKD.String(string(r)))
 	return unicode.IsDigit(r) || unicode.IsDigit(plain)
 }
