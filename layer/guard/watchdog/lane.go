@@ -19,11 +19,12 @@ type lane struct {
 
 // pattern is one that was seen.
 type pattern struct {
-	signal, id, tool string
-	severity         Severity
-	last             int // the step at which it was seen last
-	more             int // steps that it went on for
-	reported, calls  bool
+	signal          int // its place in the lane: two may have one name
+	id, tool        string
+	severity        Severity
+	last            int // the step at which it was seen last
+	more            int // steps that it went on for
+	reported, calls bool
 }
 
 // A pattern is over when it was not seen for as many steps, and is then reported anew.
@@ -84,7 +85,7 @@ func (l *lane) observe(cfg *Config, s Step) (v Verdict) {
 			continue
 		}
 		found.Invocation, found.Branch, found.Agent = s.Invocation, s.Branch, s.Agent
-		l.judge(cfg, found, &v)
+		l.judge(cfg, i, found, &v)
 	}
 	clear(l.scratch) // arguments can be large, so the buffer must not keep them alive
 	return v
@@ -109,15 +110,15 @@ func observe(signal Signal, s Step) (found, panicked *Alert) {
 }
 
 // judge adds to a verdict what follows from an alert.
-func (l *lane) judge(cfg *Config, found *Alert, v *Verdict) {
-	p := l.known(found)
+func (l *lane) judge(cfg *Config, signal int, found *Alert, v *Verdict) {
+	p := l.known(signal, found)
 	if p == nil {
-		p = l.add(pattern{signal: found.Signal, id: found.Pattern, tool: found.Tool, last: l.steps, calls: found.aboutCalls()})
+		p = l.add(pattern{signal: signal, id: found.Pattern, tool: found.Tool, last: l.steps, calls: found.aboutCalls()})
 	} else if p.last < l.steps {
 		p.more++
 	}
 	p.last, p.severity = l.steps, found.Severity
-	if !p.reported && !l.absorbs(found) {
+	if !p.reported && !l.absorbs(signal, found) {
 		p.reported = true
 		v.Alerts = append(v.Alerts, *found)
 		if cfg.Mode != Warn && found.Note != "" && (v.Note == "" || found.Severity > v.noted) {
@@ -130,10 +131,10 @@ func (l *lane) judge(cfg *Config, found *Alert, v *Verdict) {
 }
 
 // known returns the pattern of an alert if it goes on.
-func (l *lane) known(a *Alert) *pattern {
+func (l *lane) known(signal int, a *Alert) *pattern {
 	for i := range l.patterns {
 		p := &l.patterns[i]
-		if p.signal == a.Signal && p.id == a.Pattern && l.steps-p.last <= over {
+		if p.signal == signal && p.id == a.Pattern && l.steps-p.last <= over {
 			return p
 		}
 	}
@@ -145,14 +146,14 @@ func (a *Alert) aboutCalls() bool { return a.calls || a.Tool != "" }
 
 // absorbs reports whether another signal has reported, at least as severely, what is behind an alert, too:
 // nine equal calls are repeated, unchanging, and perhaps failures. It must have seen calls of the same tool in this very
-// step, or the pattern lately under the same name. A step without calls has none to see.
-func (l *lane) absorbs(a *Alert) bool {
-	return slices.ContainsFunc(l.patterns, func(p pattern) bool {
-		if p.signal == a.Signal || !p.reported || p.severity < a.Severity {
+// step, or the pattern lately under the same name. A step without calls has none to see, and what is not about calls has
+// nothing else behind it.
+func (l *lane) absorbs(signal int, a *Alert) bool {
+	return a.aboutCalls() && slices.ContainsFunc(l.patterns, func(p pattern) bool {
+		if p.signal == signal || !p.reported || !p.calls || p.severity < a.Severity || p.tool != a.Tool && p.tool != "" && a.Tool != "" {
 			return false
 		}
-		return len(l.scratch) > 0 && p.calls && a.aboutCalls() && p.last == l.steps && (p.tool == a.Tool || p.tool == "" || a.Tool == "") ||
-			p.id == a.Pattern && p.id != "" && l.steps-p.last <= over
+		return len(l.scratch) > 0 && p.last == l.steps || p.id == a.Pattern && p.id != "" && l.steps-p.last <= over
 	})
 }
 

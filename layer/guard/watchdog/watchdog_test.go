@@ -440,6 +440,35 @@ func TestEachSignalThatPanicsIsReported(t *testing.T) {
 	}
 }
 
+// A pattern has its name from its signal, and a signal from its kind: neither makes two findings one.
+func TestNoWarningHidesAnotherOfTheSameName(t *testing.T) {
+	t.Parallel()
+	finds := func(name string, a watchdog.Alert) func() watchdog.Signal {
+		return func() watchdog.Signal {
+			return &badSignal{name, func(watchdog.Step) *watchdog.Alert { return &a }}
+		}
+	}
+	for what, signals := range map[string][]func() watchdog.Signal{
+		"one region":          {finds("cost", watchdog.Alert{Pattern: "eu"}), finds("delay", watchdog.Alert{Pattern: "eu"})},
+		"one file, two tools": {finds("reads", watchdog.Alert{Tool: "a", Pattern: "go.mod"}), finds("writes", watchdog.Alert{Tool: "b", Pattern: "go.mod"})},
+		"one kind":            {finds("cost", watchdog.Alert{}), finds("cost", watchdog.Alert{})},
+		"two cost rates": {func() watchdog.Signal { return watchdog.CostRate(tokens.Cent, time.Minute) },
+			func() watchdog.Signal { return watchdog.CostRate(2*tokens.Cent, time.Hour) }},
+		"two that panic": {func() watchdog.Signal { return &badSignal{"bad", nil} }, func() watchdog.Signal { return &badSignal{"bad", nil} }},
+	} {
+		w := newWatchdog(t, watchdog.Config{Signals: signals})
+		for n := range 3 {
+			s := watchdog.Step{Text: true, Cost: 4 * tokens.Cent, Time: time.Unix(1_800_000_000, 0)}
+			if n == 2 {
+				s.Calls = []watchdog.Call{{Tool: "a"}, {Tool: "b"}}
+			}
+			if got := w.Observe(s).Alerts; len(got) != 2 && n == 0 || len(got) != 0 && n > 0 {
+				t.Errorf("%s, step %d: %+v", what, n, got)
+			}
+		}
+	}
+}
+
 // Calls of an earlier step say nothing of what is found in a step without any.
 func TestAnEarlierStepAbsorbsNoWarningOfAStepWithoutCalls(t *testing.T) {
 	t.Parallel()
