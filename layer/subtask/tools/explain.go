@@ -44,7 +44,7 @@ func (f *Files) explain(ctx context.Context, name string, err error) error {
 		return fmt.Errorf("the path %s is too long", quoted)
 	}
 	// os.Root has no exported error for a link that leaves.
-	if link, target := f.firstLink(name); link != "" && !errors.Is(err, syscall.ENOTDIR) {
+	if link, target := f.badLink(name); link != "" && !errors.Is(err, syscall.ENOTDIR) {
 		if strings.Contains(err.Error(), "escapes") {
 			return fmt.Errorf("%s is a link to %s: links are followed only inside the root, absolute ones never", shown(link), shown(target))
 		}
@@ -70,8 +70,8 @@ func reasonOf(err error) error {
 	return err
 }
 
-// firstLink returns the first part of a path that is a link, and its target.
-func (f *Files) firstLink(name string) (link, target string) {
+// badLink returns the first part of a path that is a link and leads nowhere, and its target.
+func (f *Files) badLink(name string) (link, target string) {
 	parts := strings.Split(name, "/")
 	for i := range parts {
 		part := filepath.FromSlash(path.Join(parts[:i+1]...))
@@ -80,6 +80,9 @@ func (f *Files) firstLink(name string) (link, target string) {
 			return "", ""
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
+			if _, err := f.root.Stat(part); err == nil {
+				continue
+			}
 			target, err := f.root.Readlink(part)
 			if err != nil {
 				return "", ""

@@ -39,6 +39,7 @@ func badTree(t *testing.T) (root, outside string) {
 		"good":       "src/main.go",
 		"to-fifo":    "fifo",
 		"src/back":   "../../outside/secret.txt",
+		"source":     "src",
 		"deep":       "src/../../outside/secret.txt",
 		"device":     "/dev/zero",
 	} {
@@ -98,6 +99,8 @@ func TestNoPathLeavesTheRootOrBlocks(t *testing.T) {
 		{"loop-a", "too many links, or links in a circle"},
 		{"self", "too many links, or links in a circle"},
 		{"dangling", `a link to "gone.txt", and there is no such file`},
+		{"source/main.rs", `no such file: "source/main.rs"; nearest: "source/main.go"`},
+		{"source/back", `"source/back" is a link to "../../outside/secret.txt": ` + links},
 		{"fifo", "not a regular file"},
 		{"to-fifo", "not a regular file"},
 		{"sock", "not a regular file"},
