@@ -171,14 +171,18 @@ func (r *resolver) requirePrices() {
 	if s.AgenticTools.Value && s.SmallModel.Value != s.Model.Value {
 		used = append(used, s.SmallModel.Value)
 	}
-	for _, model := range used {
+	remedy := "give its price (--price in a chat, the registry in an app), choose another model"
+	for i, model := range used {
+		if i > 0 { // --price is that of the agent's model
+			remedy = "give its price (the registry in an app), choose another agent.agentic_small_model"
+		}
 		row, _ := r.in.Registry.Lookup(model)
 		switch {
 		case row.Priced():
 		case as == string(guard.UnpricedRefuse):
-			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price and agent.unpriced is refuse (%s): give its price (--price in a chat, the registry in an app), choose another model, or set agent.unpriced to the name of a model at whose price it is charged", model, s.Unpriced.Origin()))
+			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price and agent.unpriced is refuse (%s): %s, or set agent.unpriced to the name of a model at whose price it is charged", model, s.Unpriced.Origin(), remedy))
 		case ceiling.Source.explicit() && !s.Unpriced.Source.explicit(): // who sets a ceiling relies on it
-			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price: give its price (--price in a chat, the registry in an app), set agent.unpriced to the name of a model at whose price it is charged, or to warn if the ceiling is for other models", model))
+			refuse(r, key, ceiling, fmt.Sprintf("it cannot hold, because %s has no price: %s, set agent.unpriced to the name of a model at whose price it is charged, or to warn if the ceiling is for other models", model, remedy))
 		default:
 			r.note("%s is %v (%s), which cannot hold: %s has no price. Set agent.unpriced to the name of a model at whose price it is charged.", key, ceiling.Value, ceiling.Origin(), model)
 		}

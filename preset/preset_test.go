@@ -211,7 +211,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		"unattended with a ceiling of 0":        {oneShot: true, file: []string{"agent.max_session_cost_usd=0"}, want: []string{"agent.max_session_cost_usd is off (file agent.max_session_cost_usd)", "for one prompt"}},
 		"unattended without a price":            {flag: []string{"session.unattended=true", "session.preset=longrun", "agent.model=house-llm"}, want: []string{"agent.max_session_cost_usd is $20.0000 (preset longrun)", "house-llm has no price", "agent.unpriced"}},
 		"a ceiling that somebody relies on":     {file: []string{"agent.max_turn_cost_usd=1", "agent.model=house-llm"}, want: []string{"agent.max_turn_cost_usd is $1.0000 (file agent.max_turn_cost_usd)", "house-llm has no price"}},
-		"a small model without a price":         {flag: []string{"session.unattended=true", "session.preset=longrun", "agent.agentic_small_model=house-llm"}, want: []string{"agent.max_session_cost_usd is $20.0000 (preset longrun)", "house-llm has no price"}},
+		"a small model without a price":         {flag: []string{"session.unattended=true", "session.preset=longrun", "agent.agentic_small_model=house-llm"}, want: []string{"agent.max_session_cost_usd is $20.0000 (preset longrun)", "house-llm has no price", "give its price (the registry in an app), choose another agent.agentic_small_model,"}},
 		"charged as a model without a price":    {flag: []string{"agent.unpriced=house-llm"}, want: []string{`agent.unpriced is "house-llm" (flag --unpriced)`, "no price"}},
 		"two at once":                           {flag: []string{"compaction.threshold=0.99", "session.unattended=true"}, want: []string{"compaction.threshold is 0.99", "agent.max_session_cost_usd is"}},
 	} {

@@ -218,10 +218,11 @@ func readScript(path string) ([]byte, error) {
 }
 
 // registry knows the windows and prices of models, with what the person says about the agent's. It is nil for the
-// built-in table.
+// built-in table. A row is for all names that contain its own, so small, the model of agentic tools, may need one to
+// keep what is known of it: "" where none is known yet.
 //
 // A script costs nothing. So that there is something to see, it is charged as gemini-2.5-flash, in a small window.
-func registry(name string, window int, price tokens.Model) (*tokens.Registry, error) {
+func registry(name, small string, window int, price tokens.Model) (*tokens.Registry, error) {
 	row, _ := tokens.Lookup(name)
 	plays := strings.HasPrefix(name, scriptedPrefix)
 	if plays {
@@ -239,5 +240,11 @@ func registry(name string, window int, price tokens.Model) (*tokens.Registry, er
 	if price.Priced() {
 		row.InputPrice, row.CachedInputPrice, row.OutputPrice = price.InputPrice, price.CachedInputPrice, price.OutputPrice
 	}
-	return tokens.NewRegistry(row)
+	rows := []tokens.Model{row}
+	if own := strings.ToLower(small); own != row.Name && strings.Contains(own, row.Name) {
+		known, _ := tokens.Lookup(own)
+		known.Name = own
+		rows = append(rows, known)
+	}
+	return tokens.NewRegistry(rows...)
 }

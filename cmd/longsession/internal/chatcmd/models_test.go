@@ -77,7 +77,7 @@ func TestAModelOnThisMachineNeedsNoCeiling(t *testing.T) {
 	if !from("", nil).free("scripted:x", nil) {
 		t.Error("a script needs a ceiling")
 	}
-	priced, err := registry("some-model", 0, tokens.Model{InputPrice: 3, OutputPrice: 15})
+	priced, err := registry("some-model", "", 0, tokens.Model{InputPrice: 3, OutputPrice: 15})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,10 +104,10 @@ func TestWithoutAKeyTheDemoAnswers(t *testing.T) {
 
 func TestTheRegistryKnowsWhatThePersonSays(t *testing.T) {
 	t.Parallel()
-	if r, err := registry("gemini-2.5-flash", 0, tokens.Model{}); r != nil || err != nil {
+	if r, err := registry("gemini-2.5-flash", "", 0, tokens.Model{}); r != nil || err != nil {
 		t.Errorf("nothing was said, and there is a registry: %v, %v", r, err)
 	}
-	r, err := registry("Qwen3:8b", 32_768, tokens.Model{InputPrice: 1, OutputPrice: 2})
+	r, err := registry("Qwen3:8b", "", 32_768, tokens.Model{InputPrice: 1, OutputPrice: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTheRegistryKnowsWhatThePersonSays(t *testing.T) {
 	if !known || got.ContextWindow != 32_768 || got.InputPrice != 1 || got.OutputPrice != 2 {
 		t.Errorf("%+v, %v", got, known)
 	}
-	if r, err = registry("gemini-2.5-pro", 16_000, tokens.Model{}); err != nil {
+	if r, err = registry("gemini-2.5-pro", "", 16_000, tokens.Model{}); err != nil {
 		t.Fatal(err)
 	}
 	built, _ := tokens.Lookup("gemini-2.5-pro")
@@ -123,11 +123,34 @@ func TestTheRegistryKnowsWhatThePersonSays(t *testing.T) {
 		t.Errorf("%+v of %+v", got, built)
 	}
 	for _, name := range []string{demoModel, "scripted:/some/where/a.jsonl", `scripted:..\here.jsonl`} {
-		if r, err = registry(name, 0, tokens.Model{}); err != nil {
+		if r, err = registry(name, "", 0, tokens.Model{}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if got, known := r.Lookup(name); !known || got.ContextWindow != 32_000 || !got.Priced() || got.Tier != tokens.TierMid {
 			t.Errorf("%s: %+v, %v", name, got, known)
+		}
+	}
+}
+
+// The price and the window are the agent's. Those of a small model stay, also where its name begins with the other.
+func TestASmallModelKeepsItsPrice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, small string }{{"gpt-4o", "gpt-4o-mini"}, {"House", "house-mini"}, {"gpt-4o-mini", "gpt-4o"}, {"gpt-4o", "GPT-4o"}} {
+		r, err := registry(c.name, c.small, 16_000, tokens.Model{InputPrice: 70, OutputPrice: 90})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, _ := r.Lookup(c.name)
+		got, _ := r.Lookup(c.small)
+		want, _ := tokens.Lookup(c.small)
+		if strings.EqualFold(c.name, c.small) {
+			want = own
+		}
+		if own.InputPrice != 70 || own.ContextWindow != 16_000 || got.InputPrice != want.InputPrice || got.OutputPrice != want.OutputPrice {
+			t.Errorf("%s costs %v, and %s %v instead of %v", c.name, own.InputPrice, c.small, got.InputPrice, want.InputPrice)
+		}
+		if _, known := tokens.Lookup(c.small); known && got.ContextWindow != want.ContextWindow {
+			t.Errorf("%s has a window of %d instead of %d", c.small, got.ContextWindow, want.ContextWindow)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 		in.App.Preset.Provider = &vertex
 	}
 	name := nearestModel(in)
-	if in.Registry, err = registry(name, r.Window, r.Price); err != nil {
+	if in.Registry, err = registry(name, "", r.Window, r.Price); err != nil {
 		return nil, err
 	}
 	first, err := settingsWithoutCeiling(in)
@@ -93,7 +93,7 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 			in.App.Preset.Model, used = &name, name
 		}
 	}
-	if in.Registry, err = registry(used, r.Window, r.Price); err != nil {
+	if in.Registry, err = registry(used, first.SmallModel.Value, r.Window, r.Price); err != nil {
 		return nil, err
 	}
 	if name != "" { // before problems of settings that depend on it
