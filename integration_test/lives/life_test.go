@@ -156,6 +156,7 @@ type kind string
 const (
 	stack      kind = "default stack"
 	wholeTools kind = "without LayerToolResults"
+	fitting    kind = "compaction and budget alone"
 	alone      kind = "compaction alone"
 	observed   kind = "compaction alone, with Fixed and ObserveRequest"
 )
@@ -203,8 +204,12 @@ func newProcess(t testing.TB, k kind, window int, background bool, inner session
 		}
 	default:
 		sc := longsession.Config{Compaction: c}
-		if k == wholeTools {
+		switch k {
+		case wholeTools:
 			sc.Disable = []longsession.Layer{longsession.LayerToolResults}
+		case fitting:
+			sc.Disable = []longsession.Layer{longsession.LayerToolResults, longsession.LayerPrompt, longsession.LayerToolSearch, longsession.LayerGuard}
+			sc.Recall.Disabled = true
 		}
 		if l.stack, err = longsession.New(inner, sc); err != nil {
 			t.Fatal(err)

@@ -49,20 +49,33 @@ func TestNoSessionDiesOfOneLargeText(t *testing.T) {
 	}
 }
 
+// TestTwoLargeMessagesFollowEachOther: each is about half of the window, so two of them never fit. The newest is sent as
+// it was said, and the request with it is within the hard limit.
 func TestTwoLargeMessagesFollowEachOther(t *testing.T) {
 	t.Parallel()
-	for _, k := range []kind{stack, wholeTools, alone} {
-		for _, size := range []int{9_500, 11_000} {
-			l := newLife(t, k, 20_000, false)
-			for n := range 3 {
-				if err := l.say(turn{text: size, steps: []step{{text: 50}}}); err != nil {
-					t.Errorf("%s, message %d of %d tokens: %v", k, n+1, size, err)
+	for _, k := range []kind{stack, wholeTools, fitting, alone} {
+		for _, background := range []bool{false, true} {
+			for _, size := range []int{9_500, 11_000} {
+				l := newLife(t, k, 20_000, background)
+				for n := range 3 {
+					said := size + n // each of its own length
+					if err := l.say(turn{text: said, steps: []step{{text: 50}}}); err != nil {
+						t.Errorf("%s, in the background %v, message %d of %d tokens: %v", k, background, n+1, said, err)
+						continue
+					}
+					last := l.model.last.Contents[len(l.model.last.Contents)-1]
+					if len(last.Parts) == 0 || last.Parts[len(last.Parts)-1].Text != words(said) {
+						t.Errorf("%s, in the background %v: message %d of %d tokens is not sent as it was said", k, background, n+1, said)
+					}
+					if hard := 17_640; l.model.largest > hard {
+						t.Errorf("%s, in the background %v: the request with message %d of %d tokens has %d, over the hard limit of %d", k, background, n+1, said, l.model.largest, hard)
+					}
 				}
+				if l.model.refused > 0 {
+					t.Errorf("%s, in the background %v, messages of %d tokens: %d requests are over the window", k, background, size, l.model.refused)
+				}
+				l.close()
 			}
-			if hard := 17_640; l.model.largest > hard || l.model.refused > 0 {
-				t.Errorf("%s, messages of %d tokens: the largest request has %d, over the hard limit of %d", k, size, l.model.largest, hard)
-			}
-			l.close()
 		}
 	}
 }
