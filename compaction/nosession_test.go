@@ -23,10 +23,6 @@ func (sessionless) Create(context.Context, *session.CreateRequest) (*session.Cre
 	return &session.CreateResponse{Session: (*opaqueSession)(nil)}, nil
 }
 
-func (sessionless) List(context.Context, *session.ListRequest) (*session.ListResponse, error) {
-	return &session.ListResponse{Sessions: []session.Session{(*opaqueSession)(nil), nil}}, nil
-}
-
 // An inner service with a bug may return a nil pointer as a session. That is an error, in words, and no panic.
 func TestANilPointerInPlaceOfASessionIsAnError(t *testing.T) {
 	t.Parallel()
@@ -54,9 +50,46 @@ func TestANilPointerInPlaceOfASessionIsAnError(t *testing.T) {
 		}()
 	}
 	flush(t, svc)
-	listed, err := svc.List(t.Context(), &session.ListRequest{AppName: ref.AppName})
-	if err != nil || len(listed.Sessions) != 2 || listed.Sessions[0] != nil || listed.Sessions[1] != nil {
-		t.Errorf("List: %+v, %v", listed, err)
+}
+
+// unlisted is an inner service whose list has that many sessions, and then none.
+type unlisted struct {
+	session.Service
+	whole int
+	none  session.Session
+}
+
+func (u unlisted) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
+	resp, err := u.Service.List(ctx, req)
+	resp.Sessions = append(resp.Sessions[:u.whole], u.none)
+	return resp, err
+}
+
+// listless is an inner service that lists nothing, not even an empty list.
+type listless struct{ session.Service }
+
+func (listless) List(context.Context, *session.ListRequest) (*session.ListResponse, error) {
+	return nil, nil
+}
+
+// Whoever reads a list asks each session for its ID. A nil in it is an error that names its place, and no panic there.
+func TestANilPointerInAListOfSessionsIsAnError(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	create(t, inner)
+	for name, row := range map[string]struct {
+		inner session.Service
+		says  string
+	}{
+		"a nil pointer": {unlisted{inner, 1, (*opaqueSession)(nil)}, "no session in place 2 of 2"},
+		"nil":           {unlisted{inner, 0, nil}, "no session in place 1 of 1"},
+		"no list":       {listless{inner}, "no list"},
+	} {
+		cfg, _ := oracleConfig()
+		resp, err := newService(t, row.inner, cfg).List(t.Context(), &session.ListRequest{AppName: ref.AppName})
+		if resp != nil || err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %+v, %v", name, resp, err)
+		}
 	}
 }
 

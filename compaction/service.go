@@ -127,17 +127,22 @@ func (s *CompactionSessionService) Raw(ctx context.Context, req *session.GetRequ
 	return s.sessions.Read(ctx, req)
 }
 
-// List lists the inner service's sessions. As everywhere in ADK they come without events.
+// List lists the inner service's sessions. As everywhere in ADK they come without events. Errors are the inner service's,
+// or say that it returned no list, or that a place of the list holds no session.
 func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
 	resp, err := s.inner.List(ctx, req)
-	if err != nil || resp == nil {
+	if err != nil {
 		return resp, err
+	}
+	if resp == nil {
+		return nil, errors.New("inner service returned no list of sessions")
 	}
 	listed := make([]session.Session, len(resp.Sessions))
 	for i, sess := range resp.Sessions {
-		if !adk.IsNil(sess) {
-			listed[i] = s.sessions.Wrap(sess, true)
+		if adk.IsNil(sess) { // whoever reads the list asks each session for its ID
+			return nil, fmt.Errorf("inner service returned no session in place %d of %d of its list", i+1, len(resp.Sessions))
 		}
+		listed[i] = s.sessions.Wrap(sess, true)
 	}
 	return &session.ListResponse{Sessions: listed}, nil
 }

@@ -368,6 +368,70 @@ func TestHangingStoreDelaysNoTurnForLong(t *testing.T) {
 	}
 }
 
+// TestARecordGetsASmallShareOfWhatItsTurnHasLeft: all tries of a turn end at one moment, an eighth of the turn's time
+// away at most. A turn without an end waits for seconds.
+func TestARecordGetsASmallShareOfWhatItsTurnHasLeft(t *testing.T) {
+	t.Parallel()
+	type try struct{ at, end time.Time }
+	for name, row := range map[string]struct {
+		left        time.Duration // of the turn, 0 for no end
+		synchronous bool
+		most        time.Duration
+	}{
+		"behind the turn":              {32 * time.Second, false, 4 * time.Second},
+		"within the turn":              {32 * time.Second, true, 4 * time.Second},
+		"behind a turn without an end": {0, false, 5 * time.Second},
+		"within a turn without an end": {0, true, 5 * time.Second},
+		"behind an hour":               {time.Hour, false, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inner := newPlain()
+			var mu sync.Mutex
+			var tries []try
+			inner.onRecord = func(ctx context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				end, _ := ctx.Deadline()
+				tries = append(tries, try{time.Now(), end})
+				return errBoom
+			}
+			cfg, seen := inBackground(nil)
+			cfg.Synchronous = row.synchronous
+			svc := newService(t, inner, cfg)
+			ctx := t.Context()
+			if row.left > 0 {
+				limited, cancel := context.WithTimeout(ctx, row.left)
+				defer cancel()
+				ctx = limited
+			}
+			sess := create(t, svc)
+			events := turns(6)
+			for _, ev := range events[:10] {
+				if err := svc.AppendEvent(ctx, sess, ev); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !row.synchronous {
+				await(t, seen, compaction.Waiting, 1)
+				for _, ev := range events[10:] { // one turn: the second event of it tries nothing
+					if err := svc.AppendEvent(ctx, sess, ev); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if len(tries) != 2 || !tries[0].end.Equal(tries[1].end) {
+				t.Fatalf("tries %+v, want two that end at one moment", tries)
+			}
+			if tries[0].end.IsZero() || tries[0].end.Sub(tries[0].at) > row.most {
+				t.Errorf("a try may take %v, want at most %v", tries[0].end.Sub(tries[0].at), row.most)
+			}
+		})
+	}
+}
+
 // TestLockIsWaitedForNoLongerThanTheContext: a turn that another append holds up ends with its context.
 func TestLockIsWaitedForNoLongerThanTheContext(t *testing.T) {
 	t.Parallel()
