@@ -95,8 +95,8 @@ func (l Large) String() string {
 	return b.String()
 }
 
-// Error has the size, the window, the largest part and its remedy, and the provider's error. It has no
-// content of the request, except what the provider's error quotes.
+// Error has the size, the window, the largest part and its remedy, and the provider's error. If a provider has refused
+// what should fit, it says so. It has no content of the request, except what the provider's error quotes.
 func (e *OverflowError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: about %s tokens", ErrContextOverflow, grouped(e.Tokens))
@@ -108,6 +108,9 @@ func (e *OverflowError) Error() string {
 		if e.Reply > 0 {
 			fmt.Fprintf(&b, " including %s for the reply", grouped(e.Reply))
 		}
+	}
+	if e.Sent && e.Window > 0 && e.Tokens <= e.Window-e.Reply {
+		b.WriteString("; the provider counts more than is estimated, or its window is smaller (the app can set ContextWindow to what the provider takes)")
 	}
 	if len(e.Largest) > 0 {
 		fmt.Fprintf(&b, "; largest is the %s", e.Largest[0])

@@ -191,6 +191,29 @@ func TestAnOverflowErrorKeepsTheProvidersError(t *testing.T) {
 	}
 }
 
+// A provider that refuses what fits by our own numbers counts otherwise, or has a smaller window. The error says so: its
+// numbers alone would contradict each other.
+func TestARefusalOfWhatFitsByEstimateSaysSo(t *testing.T) {
+	t.Parallel()
+	provider := apiError(400, "prompt is too long")
+	for name, row := range map[string]struct {
+		err  OverflowError
+		says bool
+	}{
+		"fits":                            {OverflowError{Tokens: 15_517, Window: 20_000, Reply: 2_000, Sent: true, Err: provider}, true},
+		"fits beside no reply":            {OverflowError{Tokens: 20_000, Window: 20_000, Sent: true, Err: provider}, true},
+		"fits, but for the reply":         {OverflowError{Tokens: 18_001, Window: 20_000, Reply: 2_000, Sent: true, Err: provider}, false},
+		"does not fit":                    {OverflowError{Tokens: 20_001, Window: 20_000, Sent: true, Err: provider}, false},
+		"was not sent":                    {OverflowError{Tokens: 15_517, Window: 20_000, Reply: 2_000}, false},
+		"into a window that nobody knows": {OverflowError{Tokens: 15_517, Sent: true, Err: provider}, false},
+	} {
+		text := row.err.Error()
+		if says := strings.Contains(text, "counts more than is estimated, or its window is smaller") && strings.Contains(text, "ContextWindow"); says != row.says {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 func FuzzRefusalsAreReadWithoutPanic(f *testing.F) {
 	for _, r := range overflows {
 		f.Add(r.text)
