@@ -136,8 +136,10 @@ type Config struct {
 	MaxLedgerTokens int
 	// Redact returns a text without what must not be stored as an exact value, such as names of patients. It gets
 	// the texts of messages before values are taken from them, and values that a record takes over from an
-	// earlier one. It must be pure, safe for concurrent use, and fast. If it panics, or does not return in time,
-	// the record is stored without values. Keys, tokens and card numbers are never taken, with or without it.
+	// earlier one. It must be pure, safe for concurrent use, and fast. If it panics, or takes more than 5 seconds for
+	// a window, the record is stored without values, and these are not taken again: neither those of its messages nor
+	// those of the records that it absorbs. While a call hangs, no session gets values. Keys, tokens and card numbers
+	// are never taken, with or without it.
 	//
 	// Set it before the first session: records that were stored without it keep their values, and the prompt
 	// shows them until a merge takes them over. If nil, texts are as they are.
@@ -214,7 +216,7 @@ type Config struct {
 	//
 	//   - Warn: compactions of a session begin to fail; Info: they work again
 	//   - Warn: a summary is dropped because storage refuses it
-	//   - Warn: no values are taken from messages because Redact fails; Info: they are again
+	//   - Warn: no values are taken from messages, because Redact does not return or something panics; Info: they are again
 	//   - Warn: a model's context window is assumed
 	//   - Info: a model's prices are missing, so that their usual ratios decide
 	//   - Warn: no lease on a session can be had; Info: it can again

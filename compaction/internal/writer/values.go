@@ -48,14 +48,16 @@ const valuesTime = 5 * time.Second
 const ownTime = time.Hour
 
 // of returns the values of a window: those of its events, and those of the records that it absorbs. The app's
-// function sees both: it may have been added after an earlier record was stored. If it fails, there are none.
+// function sees both: it may have been added after an earlier record was stored. If it fails, there are none, and no later
+// record tries again: values stand beside what the record covers.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, maxTokens int) (out []record.Value, err error) {
 	var found []record.Value
 	within := v.within
 	if v.redact == nil {
-		ctx, within = context.WithoutCancel(ctx), ownTime
+		within = ownTime
 	}
-	err = v.steps.Run(ctx, within, struct{}{}, func(context.Context) error {
+	// A caller who leaves says nothing of the function, and the summary is stored without one: it would never get values.
+	err = v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
 		lists := [][]record.Value{values.Of(events, v.redact)}
 		for _, m := range absorbed {
 			lists = append(lists, values.Redacted(m.Values, v.redact))

@@ -72,7 +72,6 @@ func valuesOf(m *record.Metadata) string {
 	return strings.Join(out, " | ")
 }
 
-// A function of the app that does not return costs the values of its window and of the next ones, and no summary.
 func TestABusyMachineLosesNoValues(t *testing.T) {
 	t.Parallel()
 	v := NewValues(nil)
@@ -83,6 +82,24 @@ func TestABusyMachineLosesNoValues(t *testing.T) {
 	}
 }
 
+// A turn whose user leaves, or whose time is up, while texts go through the app's function, says nothing of that function:
+// the record is stored with a later append, and its values are never taken again.
+func TestACallerWhoLeavesLosesNoValues(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	v := NewValues(func(text string) string {
+		leave()
+		time.Sleep(5 * time.Millisecond) // whoever waits for the context sees it
+		return text
+	})
+	v.within = time.Minute
+	found, err := v.of(ctx, about(0, 20), nil, 600)
+	if err != nil || len(found) == 0 {
+		t.Errorf("%d values, lost because of %v", len(found), err)
+	}
+}
+
+// A function of the app that does not return costs the values of its window and of the next ones, and no summary.
 func TestARedactThatDoesNotReturnHarmsNoSummary(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
