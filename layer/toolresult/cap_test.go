@@ -15,13 +15,25 @@ import (
 // inPrompt is what a result of the tool "shell" counts in a prompt, and what its texts count as they are: a provider may
 // read either.
 func inPrompt(response map[string]any) int {
-	texts := 0
-	for _, value := range response {
-		if text, ok := value.(string); ok {
-			texts += tokens.Estimate(text)
+	texts := textsIn(response)
+	return max(texts, tokens.OfPart(&genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "shell", Response: response}}))
+}
+
+// textsIn is what the texts of a value count.
+func textsIn(v any) (n int) {
+	switch v := v.(type) {
+	case string:
+		return tokens.Estimate(v)
+	case map[string]any:
+		for _, element := range v {
+			n += textsIn(element)
+		}
+	case []any:
+		for _, element := range v {
+			n += textsIn(element)
 		}
 	}
-	return max(texts, tokens.OfPart(&genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "shell", Response: response}}))
+	return n
 }
 
 // texts are results of as many bytes, of several kinds.
@@ -77,6 +89,38 @@ func TestNoCutResultExceedsItsLimitOfTokens(t *testing.T) {
 							t.Errorf("%s: the marker says %d of %d, the cut %d of %d", about, kept, of, cut.TokensAfter, cut.TokensBefore)
 						}
 					}
+				}
+			}
+		}
+	}
+}
+
+// What is kept of a text may be large: a cap of many tokens, or a text of which a token has many bytes.
+func TestACapHoldsWhereMuchIsKept(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		most  int
+		piece string
+	}{
+		"a megabyte of spaces":      {8_000, " "},
+		"lines that are all spaces": {8_000, strings.Repeat(" ", 300) + "\n"},
+		"words under a high cap":    {120_000, "word "},
+	} {
+		text := strings.Repeat(row.piece, 1<<20/len(row.piece))
+		for shape, response := range map[string]map[string]any{
+			"a text": {"output": text}, "an error": {"error": text, "status": "failed"},
+			"a list": {"rows": []any{text[:len(text)/2], map[string]any{"rest": text[len(text)/2:]}}},
+		} {
+			for _, readable := range []bool{false, true} {
+				c := newCutter(t, toolresult.Config{Readable: readable, Limits: toolresult.Limits{
+					MaxTokens: row.most, MaxBytes: toolresult.Off, MaxLines: toolresult.Off, StubAbove: toolresult.Off, Strategy: toolresult.Both}})
+				got, cut, changed := c.Response("shell", response)
+				n := inPrompt(got)
+				if !changed || n > row.most || n < row.most/2 {
+					t.Errorf("%s, %s, readable %v: %d tokens are left of %d, the limit is %d", name, shape, readable, n, inPrompt(response), row.most)
+				}
+				if cut.TokensAfter < n || cut.TokensAfter > row.most {
+					t.Errorf("%s, %s, readable %v: the cut says %d tokens, there are %d", name, shape, readable, cut.TokensAfter, n)
 				}
 			}
 		}

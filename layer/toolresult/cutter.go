@@ -195,6 +195,7 @@ func (c *Cutter) replace(tool string, response map[string]any, lim limits, stub,
 	} else {
 		out = cutResponse(tool, response, whole.Ref, room, lim.MaxTokens)
 	}
-	cut.BytesAfter, cut.LinesAfter, cut.TokensAfter = sizesOf(tool, out, "")
+	cut.BytesAfter, cut.LinesAfter, _ = sizesOf(tool, out, "")
+	cut.TokensAfter = countTokens(tool, out) // as the limit was kept: an estimate may say that nothing was gained
 	return out, cut
 }
