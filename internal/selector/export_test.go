@@ -14,5 +14,11 @@ func ActiveInvocations(h Input, p Params) map[string]bool {
 
 const MaxAgents = maxAgents
 
+// Bare returns a selection without what [Selection.Next] needs, which holds functions: these are never deeply equal.
+func Bare(s Selection) Selection {
+	s.rest = nil
+	return s
+}
+
 var MustStayInPlace = mustStayInPlace
 var PositionBehind = positionBehind

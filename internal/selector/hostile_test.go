@@ -120,6 +120,7 @@ func TestWhatAnOpenCallHoldsIsNotRendered(t *testing.T) {
 	}
 	h.Turns(20, "agent")
 	p, rendered := defaults(), 0
+	p.MaxTokens = 1000
 	p.Cost = func(ev *session.Event) int {
 		rendered++
 		if n := indexOf(h.Events, ev.ID); n > 0 && n <= 100 {

@@ -31,7 +31,11 @@ func Invocations(h Input, p Params, branch string) Selection {
 	if max(a.beganAfter(branch, complete), len(b.older)) < p.Threshold {
 		return Selection{Reason: NotDue, Branch: branch, Missing: a.missing(branch)}
 	}
-	return a.window(b)
+	sel := a.window(b)
+	if sel.rest != nil {
+		sel.rest.least = p.Threshold
+	}
+	return sel
 }
 
 // Manual selects all complete invocations of a branch except the newest keep, whether a trigger is
@@ -178,7 +182,7 @@ func (a *analysis) window(b *backlog) Selection {
 	}
 	own, _ := b.oldest(a, b.own)
 	if !own.Empty() {
-		own.Agent, own.After = b.agent, b.after
+		own.Agent, own.After, own.rest = b.agent, b.after, nil
 	}
 	own = a.unlessTooSmall(own)
 	if own.Empty() && sel.Reason != NothingEligible {

@@ -91,9 +91,11 @@ func TestSharedSelectionsAreAsTheyAreAlone(t *testing.T) {
 			free := rapid.IntRange(0, 300).Draw(t, "free")
 			chosen := func(p selector.Params) []any {
 				p.Retain, p.Left = keep, keep == 0
+				relief := selector.Relieve(part, p, branches, branch, free)
+				relief.Selection = selector.Bare(relief.Selection)
 				return []any{
-					selector.Invocations(part, p, branch), selector.Tokens(part, p, branch), selector.Manual(part, p, branch, keep),
-					selector.Relieve(part, p, branches, branch, free), selector.Tokens(h, p, branch),
+					selector.Bare(selector.Invocations(part, p, branch)), selector.Bare(selector.Tokens(part, p, branch)),
+					selector.Bare(selector.Manual(part, p, branch, keep)), relief, selector.Bare(selector.Tokens(h, p, branch)),
 				}
 			}
 			alone := chosen(p)

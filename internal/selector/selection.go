@@ -34,7 +34,8 @@ type Params struct {
 	// MaxTokens is the largest sum of Cost over one window: what the summarizer can read in one
 	// call. 0 means no limit.
 	MaxTokens int
-	// Cost returns how many tokens of a summarizer's input an event takes up at least. Nil: 0.
+	// Cost returns how many tokens of a summarizer's input an event takes up at least. Nil: 0. It is not called without
+	// MaxTokens.
 	Cost func(*session.Event) int
 	// Size returns how many tokens of a prompt an event takes up. Required.
 	Size func(*session.Event) int
@@ -105,6 +106,8 @@ type Selection struct {
 	// Missing is how many more invocations must begin before the trigger can be due, if Reason is
 	// NotDue. It is at least 1, even if an invocation that has begun could suffice once it goes on.
 	Missing int
+
+	rest *rest // see Next; nil if that returns nothing
 }
 
 // Empty reports whether there is nothing to summarize.

@@ -28,7 +28,7 @@ func Tokens(h Input, p Params, branch string) Selection {
 	for _, r := range rounds {
 		sel, _ := a.pack(branch, a.groups(branch, r.events))
 		if !sel.Empty() {
-			sel.Agent, sel.After = r.agent, r.after
+			sel.Agent, sel.After, sel.rest = r.agent, r.after, nil
 		}
 		sel = a.unlessTooSmall(sel)
 		switch {

@@ -76,7 +76,7 @@ func (g *unitGroup) add(a *analysis, i int) {
 	g.owner = a.of[i]
 	g.speaks = g.speaks || a.speaks(i)
 	g.held = g.held || a.held[i]
-	if a.Cost != nil && !g.held { // Cost renders the event: spare it where nothing is sent
+	if a.Cost != nil && a.MaxTokens > 0 && !g.held { // Cost renders the event: spare it where nothing depends on it
 		g.cost += a.Cost(a.Events[i])
 	}
 }
@@ -96,7 +96,7 @@ func (a *analysis) fits(g unitGroup) bool {
 func (a *analysis) pack(branch string, groups []unitGroup) (sel Selection, taken []int) {
 	sel = Selection{Branch: branch, Reason: NothingEligible, Through: a.newestOf(branch)}
 	cost, speaks := 0, false
-	for _, g := range groups {
+	for k, g := range groups {
 		if !a.fits(g) {
 			switch {
 			case !g.speaks: // nobody misses a change of state
@@ -109,7 +109,7 @@ func (a *analysis) pack(branch string, groups []unitGroup) (sel Selection, taken
 		}
 		if a.MaxTokens > 0 && cost+g.cost > a.MaxTokens {
 			if speaks {
-				sel.Cut = true
+				sel.Cut, sel.rest = true, a.restBehind(groups[k:])
 				break
 			}
 			taken, cost = nil, 0 // only changes of state so far: they make room for what is said

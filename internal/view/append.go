@@ -46,7 +46,7 @@ func (p *projection) append(ev *session.Event) *projection {
 	position := len(p.raw)
 	p.raw = append(p.raw, ev)
 	if p.working.at == nil {
-		p.working.events = p.raw
+		p.working.events, p.working.ids = p.raw, nil
 	} else {
 		p.working = p.working.with(ev, position)
 	}
@@ -87,7 +87,7 @@ func (p *projection) withRecord(ev *session.Event) *projection {
 		return nil
 	}
 	next := p.successor(ev)
-	node := newRecordNode(ev, m, p.raw, p.finder(append(slices.Clip(m.Covered), m.After)))
+	node := newRecordNode(ev, m, p.raw, p.finder(true))
 	if len(node.loose) > 0 || m.MidTurn() && p.working.index(int(node.after)) < 0 {
 		return nil
 	}

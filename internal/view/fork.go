@@ -54,7 +54,7 @@ func (p *projection) fork(raw []*session.Event) *projection {
 	p.watchRecords() // once for both
 	next := *p
 	next.raw, next.view, next.open = raw, slices.Clip(p.view), maps.Clone(p.open)
-	next.working = workingSet{slices.Clip(p.working.events), slices.Clip(p.working.at), p.working.covered}
+	next.working = workingSet{slices.Clip(p.working.events), slices.Clip(p.working.at), p.working.covered, p.working.ids}
 	if next.working.at == nil {
 		next.working.events = raw
 	}

@@ -105,7 +105,7 @@ func project(raw []*session.Event, before *projection, gaps *gaps, options Optio
 // readRecords returns the readable records of the history, without repeated record IDs.
 func (p *projection) readRecords() []*recordNode {
 	var nodes []*recordNode
-	find := p.finder(nil)
+	find := p.finder(false)
 	known := map[string]bool{}
 	for _, ev := range p.raw {
 		if !record.Is(ev) {
@@ -131,17 +131,17 @@ func (p *projection) readRecords() []*recordNode {
 // event or more than one.
 type finder func(record.Ref) (int, bool)
 
-// finder returns a function that resolves references. It looks for the given references among the
-// visible events first, which is where a new record's window was chosen, and indexes the whole
-// history only for a reference that it does not find there.
-func (p *projection) finder(wanted []record.Ref) finder {
+// finder returns a function that resolves references. If visible is true, it looks among the visible events first, which is
+// where a new record's window was chosen, and indexes the whole history only for a reference that it does not find there.
+func (p *projection) finder(visible bool) finder {
 	p.watchRecords()
-	visible := p.working.byID(wanted)
 	var index *record.Index
 	return func(ref record.Ref) (int, bool) {
 		// A watched ID may also belong to an event that is hidden.
-		if i, ok := visible[ref.ID]; ok && i >= 0 && !p.ids.has(hashID(ref.ID)) && !p.refs.has(hashID(ref.ID)) {
-			return i, true
+		if visible && !p.ids.has(hashID(ref.ID)) && !p.refs.has(hashID(ref.ID)) {
+			if i, ok := p.working.named(ref.ID); ok {
+				return i, true
+			}
 		}
 		if index == nil {
 			index = record.NewIndex(p.raw)

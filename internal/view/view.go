@@ -189,7 +189,7 @@ func (v *View) CoveredAt(positions []int) []bool {
 func (v *View) Find(refs []record.Ref) []int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	find := v.p.finder(refs)
+	find := v.p.finder(true)
 	out := make([]int, len(refs))
 	for k, ref := range refs {
 		i, ok := find(ref)

@@ -16,6 +16,10 @@ type workingSet struct {
 	at []int32
 	// covered marks the events that a current record covers. It may be shorter than events.
 	covered []bool
+	// ids has the hash of each event's ID, and which event of the set it is: sorted, in eight bytes each. It is nil until an
+	// event is looked for, and is kept as long as the set has the same events: records in a row look for their events in
+	// what a long history shows.
+	ids []uint64
 }
 
 // isCovered reports whether a current record covers event i of the set.
@@ -50,33 +54,43 @@ func (w *workingSet) index(position int) int {
 	return i
 }
 
-// byID returns the positions in the history of the events that have the ID of a wanted reference;
-// -1 if two events of the set have it.
-func (w *workingSet) byID(wanted []record.Ref) map[string]int {
-	if len(wanted) == 0 {
-		return nil
+// named returns the position in the history of the one event of the set that has an ID; false if none has it, or several.
+func (w *workingSet) named(id string) (position int, ok bool) {
+	if id == "" {
+		return 0, false
 	}
-	const notFound = -2
-	found := make(map[string]int, len(wanted))
-	for _, ref := range wanted {
-		if ref.ID != "" {
-			found[ref.ID] = notFound
+	if w.ids == nil {
+		w.ids = indexIDs(w.events)
+	}
+	hash, found := uint64(hashID(id)), -1
+	first, _ := slices.BinarySearch(w.ids, hash<<32)
+	for _, key := range w.ids[first:] {
+		if key>>32 != hash {
+			break
+		}
+		if i := int(uint32(key)); record.Normalize(w.events[i].ID) == id {
+			if found >= 0 {
+				return 0, false
+			}
+			found = i
 		}
 	}
-	for i, ev := range w.events {
-		if ev == nil || record.Is(ev) {
-			continue
-		}
-		id := record.Normalize(ev.ID)
-		switch position, ok := found[id]; {
-		case !ok:
-		case position == notFound:
-			found[id] = w.position(i)
-		default:
-			found[id] = -1
+	if found < 0 {
+		return 0, false
+	}
+	return w.position(found), true
+}
+
+// indexIDs returns the index of workingSet.ids.
+func indexIDs(events []*session.Event) []uint64 {
+	ids := make([]uint64, 0, len(events))
+	for i, ev := range events {
+		if ev != nil && ev.ID != "" && !record.Is(ev) {
+			ids = append(ids, uint64(hashID(record.Normalize(ev.ID)))<<32|uint64(i))
 		}
 	}
-	return found
+	slices.Sort(ids)
+	return ids
 }
 
 // with returns a set with one more event, the newest of the history.
@@ -91,7 +105,7 @@ func (w *workingSet) with(ev *session.Event, position int) workingSet {
 // positioned returns a set of its own slices, in which each event has its position, so that a
 // record can be added to the history without being added to the set.
 func (w *workingSet) positioned() workingSet {
-	next := workingSet{events: slices.Clip(w.events), at: slices.Clip(w.at), covered: slices.Clone(w.covered)}
+	next := workingSet{events: slices.Clip(w.events), at: slices.Clip(w.at), covered: slices.Clone(w.covered), ids: w.ids}
 	if w.at == nil {
 		next.at = make([]int32, len(w.events))
 		for i := range next.at {

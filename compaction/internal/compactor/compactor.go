@@ -186,9 +186,6 @@ func (c *compactor) carryOut(ctx context.Context, st step) (more bool) {
 		case got != writer.Written:
 		case st.makesRoom:
 			c.chosen = &st.candidate
-			if c.ahead != nil {
-				c.ahead.chosen = c.chosen
-			}
 		case st.action == summarize:
 			c.raiseFloor(st.candidate)
 			c.payOn(st.candidate)

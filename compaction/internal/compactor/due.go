@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -37,6 +38,9 @@ func (c *candidate) overLimit(limits *meter.Limits) bool {
 // first: another window would take its events. Then comes the invocation trigger: it takes whole turns,
 // and what it summarizes makes the prompt smaller as well.
 func (s *snapshot) findDue() candidate {
+	if s.ahead {
+		return s.follows
+	}
 	for _, asked := range s.asked {
 		if !asked.Empty() {
 			return checkpointOf(asked)
@@ -62,9 +66,6 @@ func (s *snapshot) findDue() candidate {
 	}
 	if params.Threshold == 0 { // nothing was found out: the trigger may come back with another model
 		missing = -1
-	}
-	if s.ahead {
-		return blocked
 	}
 	for _, reader := range s.branches {
 		size, due := s.measure(reader)
@@ -136,19 +137,34 @@ func (s *snapshot) rest(params selector.Params, prompt meter.Prompt) candidate {
 func (s *snapshot) invocations(params selector.Params, branch string) selector.Selection {
 	smaller := params
 	smaller.MaxTokens >>= min(s.failures, 3)
-	if s.oldest < len(s.input.Events) {
-		part := s.input
-		part.Events = s.input.Events[:s.oldest]
-		if sel := selector.Invocations(part, smaller, branch); !sel.Empty() {
-			sel.Cut = true
-			return sel
-		}
-	}
 	sel := selector.Invocations(s.input, smaller, branch)
 	if sel.Reason == selector.TooLarge {
 		return selector.Invocations(s.input, params, branch)
 	}
 	return sel
+}
+
+// behind is the window that is due once a step is done, as far as that is certain without a look at the session. By turns,
+// it is whatever the same trigger selects next. By tokens, it is that as long as there is more than the summarizer reads in
+// one call: while the prompt is over what made the first window due, by estimate, and for one that pays until the rest is
+// summarized too, see rest.
+func (s *snapshot) behind(done *step, m *record.Metadata) candidate {
+	c := done.candidate
+	c.Selection, c.missing = c.Next(), -1
+	switch c.trigger {
+	case record.TriggerInvocations:
+		return c
+	case record.TriggerTokens:
+		c.prompt = c.prompt.Shorter(done.window.Tokens - promptsize.OfSummary(m))
+		least := s.limits.HardLimit
+		if s.limits.Threshold > 0 && !c.atLimitOnly {
+			least = s.limits.Threshold
+		}
+		if c.Cut && (c.byPrice || c.prompt.Likely >= least) {
+			return c
+		}
+	}
+	return candidate{Relief: selector.Relief{Selection: selector.Selection{Reason: selector.NotDue}}}
 }
 
 // mustFree is how many tokens a compaction must free at least that the hard limit forces, 0 for any

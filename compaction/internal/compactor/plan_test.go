@@ -21,7 +21,7 @@ import (
 func moment(h *ct.History) *snapshot {
 	v := view.New(h.Events)
 	s := &snapshot{
-		state: v.State(), branches: meter.BranchesOf(h.Events), maxSummaries: 3, oldest: 4096,
+		state: v.State(), branches: meter.BranchesOf(h.Events), maxSummaries: 3,
 		limits: &meter.Limits{HardLimit: 1 << 30, Capacity: 1 << 30, Margin: 100, SummaryTokens: 50},
 		params: selector.Params{
 			Threshold: 5, Overlap: 2, Retain: 2, Size: promptsize.OfEvent,

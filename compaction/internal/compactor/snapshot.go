@@ -1,7 +1,6 @@
 package compactor
 
 import (
-	"math"
 	"slices"
 
 	"google.golang.org/adk/session"
@@ -33,18 +32,17 @@ type snapshot struct {
 	limits       *meter.Limits
 	maxSummaries int
 	// asked are the checkpoints that the model has asked for, of the root's branch first.
-	asked []*selector.Asked
-	// failures counts failed attempts in a row, and oldest bounds how many events the invocation
-	// trigger looks at first.
-	failures, oldest int
+	asked    []*selector.Asked
+	failures int // attempts in a row
 
 	// chosen is a window that was chosen earlier, nil for none: room is being made for its summary.
 	// worthless says that not even the extractive summarizer made it shorter.
 	chosen    *candidate
 	worthless bool
-	// ahead says that it follows from a snapshot and a step, without a look at the session: it is good enough for the
-	// invocation trigger, and for no size of a prompt.
-	ahead bool
+	// ahead says that it follows from a snapshot and a step, without a look at the session. Then follows is all that is
+	// known to be due; empty if only a new snapshot can tell.
+	ahead   bool
+	follows candidate
 	// paying is what the economical trigger began with, while the rest of it is still to be summarized; nil for none.
 	paying *candidate
 }
@@ -79,58 +77,33 @@ func (c *compactor) snapshot() snapshot {
 			return size, known.Prompts.IsDue(reader, size)
 		},
 		limits: known.Prompts.Limits(), maxSummaries: cfg.MaxSummaries,
-		failures: known.Learned.Attempts.Status().Failures, oldest: oldestEvents(params.MaxTokens),
+		failures: known.Learned.Attempts.Status().Failures,
 	}
 }
 
-// after is the session once a step of the invocation trigger has stored a record; nil if that takes a new snapshot. A
-// snapshot and a view cost as much as there are visible events, and a history that grew before compaction was turned on
-// takes many windows.
+// after is the session once a step has stored a record; nil if that takes a new snapshot. A snapshot and a view cost as
+// much as there are visible events, and a history that grew before compaction was turned on takes many windows.
 func (s *snapshot) after(done *step, m *record.Metadata) *snapshot {
-	if done.candidate.trigger != record.TriggerInvocations || len(s.asked) > 0 || s.failures > 0 ||
-		slices.ContainsFunc(s.state.Current, (*record.Metadata).MidTurn) || m.MidTurn() {
+	if done.otherwise != nil || len(s.asked) > 0 || s.failures > 0 || m.MidTurn() || slices.ContainsFunc(s.state.Current, (*record.Metadata).MidTurn) {
 		return nil
 	}
 	next := *s
-	next.ahead, next.chosen = true, nil
-	next.state = s.state.With(m)
-	next.input.Current = next.state.Current
-	next.input.Events = without(s.input.Events, done.window.Events)
-	next.params.Shared = &selector.Shared{} // or a long history would keep an analysis for each of its records
-	next.at = selector.Positions(next.input, next.params)
+	next.ahead, next.chosen, next.state = true, nil, s.state.With(m)
+	if done.makesRoom {
+		next.chosen = &done.candidate
+		return &next
+	}
+	next.follows = s.behind(done, m)
 	return &next
 }
 
-// without returns the events that are not gone. These are among the oldest, in order.
-func without(events, gone []*session.Event) []*session.Event {
-	var kept []*session.Event
-	for i, ev := range events {
-		switch {
-		case len(gone) == 0:
-			return append(kept, events[i:]...)
-		case ev == gone[0]:
-			gone = gone[1:]
-		default:
-			kept = append(kept, ev)
-		}
-	}
-	return kept
-}
-
-// windowTokens bounds a window. What no model reads may be as long as the history: a turn waits for it, and each
-// record costs as much as the view has events.
+// windowTokens bounds a window, 0 for no limit. What no model reads may be as long as the history: a turn waits for it.
 func (c *compactor) windowTokens() int {
 	if c.job.Extractive && c.job.Forced {
-		return math.MaxInt
+		return 0
 	}
 	return c.engine.cfg.WindowTokens
 }
-
-// oldestEvents is how many of the oldest visible events the invocation trigger looks at first, so
-// that a window of a history of a million events costs no more than that of a few thousand. They
-// hold more than the summarizer can read, if an event takes 8 tokens. What they leave raw because
-// it is their newest, or because its answer lies beyond them, is taken with what follows.
-func oldestEvents(windowTokens int) int { return max(4096, windowTokens/8) }
 
 // leastWindow is what a window must have for a summary of it to be any shorter: the frame of a
 // summary alone takes up as much as a few short messages.

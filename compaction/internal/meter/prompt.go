@@ -27,6 +27,13 @@ type Prompt struct {
 // Without is the likely size once something of that estimate has been removed.
 func (p Prompt) Without(estimate int) int { return p.Likely - int(p.ratio*float64(estimate)) }
 
+// Shorter is the prompt once something of that estimate has been removed, with the arithmetic that it had.
+func (p Prompt) Shorter(estimate int) Prompt {
+	gone := p.Likely - p.Without(estimate)
+	p.Likely, p.AtMost = p.Likely-gone, p.AtMost-gone
+	return p
+}
+
 // With is the size that the prompt should not exceed once something of that estimate is added.
 func (p Prompt) With(estimate int) int {
 	return p.AtMost + PlusError(int(math.Ceil(p.ratio*float64(estimate))))
