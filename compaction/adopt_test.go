@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,6 +183,129 @@ func TestASummarizerThatReadsLessThanItSaysGetsSmallerWindows(t *testing.T) {
 	}
 	if n := len(records(t, rawEvents(t, svc))); n == 0 {
 		t.Error("nothing was ever summarized")
+	}
+	wantOnce(t, svc, h.Events)
+	checkView(t, svc)
+}
+
+// halting is a reader that answers some calls of a turn at once, and takes longer than it is given for all others.
+type halting struct {
+	reader
+
+	mu        sync.Mutex
+	answers   int                // left in this turn
+	deadlines map[time.Time]bool // since the turn began
+	given     []time.Duration    // by each call
+}
+
+func (h *halting) begin(answers int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answers, h.deadlines = answers, map[time.Time]bool{}
+}
+
+func (h *halting) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	now := time.Now()
+	until, _ := ctx.Deadline()
+	h.mu.Lock()
+	h.given, h.deadlines[until] = append(h.given, until.Sub(now)), true
+	h.answers--
+	answers := h.answers >= 0
+	h.mu.Unlock()
+	if !answers {
+		<-ctx.Done()
+		return summarizer.Result{}, ctx.Err()
+	}
+	return h.reader.Summarize(ctx, req)
+}
+
+// TestAnAdoptedHistoryIsSummarizedInTurnsThatWaitNoLongerThanTheTimeout: all calls that a turn waits for end when its time
+// ends, and later turns do the rest, here two summaries behind each.
+func TestAnAdoptedHistoryIsSummarizedInTurnsThatWaitNoLongerThanTheTimeout(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name            string
+		window, answers int // of the model; and how many calls of a turn it answers
+		timeout         time.Duration
+		turns           int // at least
+	}{
+		{"the prompt is over the limit, and the model is too slow", 50_000, 3, 500 * time.Millisecond, 1},
+		{"the prompt is over the limit", 50_000, 100, time.Minute, 4},
+		{"the prompt fits", 200_000, 100, time.Minute, 8},
+	} {
+		for storing, inner := range map[string]session.Service{"stores at once": session.InMemoryService(), "stores in turns": newPlain()} {
+			t.Run(row.name+", "+storing, func(t *testing.T) {
+				t.Parallel()
+				h := talk(t, inner, 2_500)
+				writer := &halting{reader: reader{&weatherman{}}}
+				cfg := compaction.DefaultConfig()
+				cfg.ContextWindow, cfg.TokenThreshold, cfg.Timeout, cfg.Summarizer = row.window, compaction.Off, row.timeout, writer
+				var may atomic.Int32 // summaries in the background
+				cfg.MaySummarize = func(compaction.SessionRef) bool { return may.Add(-1) >= 0 }
+				svc := newService(t, inner, cfg)
+				turns, left := 0, len(h.Events)
+				for ; left > 2*(5+2)+5; turns++ {
+					if turns == 60 {
+						t.Fatalf("the view still shows %d events", left)
+					}
+					inv := fmt.Sprint("new", turns)
+					writer.begin(row.answers)
+					turn := get(t, svc)
+					appendAll(t, svc, turn, h.User(inv, "And tomorrow?").Last())
+					if size := estimateOf(eventsOf(turn)...); size >= row.window*98/100 {
+						t.Errorf("turn %d: the prompt has %d tokens when the model is asked", turns, size)
+					}
+					if n := len(writer.deadlines); n > 1 {
+						t.Errorf("turn %d waited for calls that end at %d different times", turns, n)
+					}
+					writer.begin(row.answers)
+					may.Store(2)
+					appendAll(t, svc, turn, h.Agent(inv, "agent", "The sun will shine.").Last())
+					for status(t, svc).Running {
+						time.Sleep(10 * time.Millisecond)
+					}
+					may.Store(0)
+					left = len(eventsOf(get(t, svc)))
+				}
+				if turns < row.turns {
+					t.Errorf("all was summarized in %d turns: nothing was left for later ones", turns)
+				}
+				for _, given := range writer.given {
+					if given > cfg.Timeout {
+						t.Errorf("a call was given %v, want at most %v", given, cfg.Timeout)
+					}
+				}
+				wantOnce(t, svc, h.Events)
+				checkView(t, svc)
+			})
+		}
+	}
+}
+
+// TestWithoutAModelALongHistoryIsSummarizedInPieces: a summary that no model writes has to be written in time, too, on
+// however busy a machine. One of all that there is would fail in each turn anew.
+func TestWithoutAModelALongHistoryIsSummarizedInPieces(t *testing.T) {
+	t.Parallel()
+	inner, h := session.InMemoryService(), &compactiontest.History{}
+	for i := range 300 {
+		h.Turn(fmt.Sprint("inv", i), "agent", fmt.Sprintf("What is on page %d?", i), strings.Repeat(fmt.Sprintf("On page %d the sun shines. ", i), 300))
+	}
+	appendAll(t, inner, create(t, inner), h.Events...)
+	cfg, seen := compaction.DefaultConfig(), &notes{}
+	cfg.ContextWindow, cfg.Observer = 20_000, seen.Observe
+	cfg.Summarizer = summarizerFunc(func(context.Context, summarizer.Request) (summarizer.Result, error) {
+		return summarizer.Result{}, errTooLong
+	})
+	svc := newService(t, inner, cfg)
+	turn := get(t, svc)
+	appendAll(t, svc, turn, h.User("new", "And tomorrow?").Last())
+	if size := estimateOf(eventsOf(turn)...); size >= 20_000*98/100 {
+		t.Errorf("the prompt has %d tokens when the model is asked", size)
+	}
+	for _, m := range records(t, rawEvents(t, svc)) {
+		if len(m.Covered) > 0 && m.OriginalTokens > 1<<19 {
+			t.Errorf("a summary is of %d tokens at once", m.OriginalTokens)
+		}
 	}
 	wantOnce(t, svc, h.Events)
 	checkView(t, svc)

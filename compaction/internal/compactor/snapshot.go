@@ -54,7 +54,7 @@ func (c *compactor) snapshot() snapshot {
 	c.state = state
 	input := inputOf(state)
 	params := selector.Params{
-		Threshold: cfg.Threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: known.Prompts.Limits().RetainTokens, MaxTokens: c.windowTokens(),
+		Threshold: cfg.Threshold, Overlap: cfg.Overlap, Retain: cfg.Retain, RetainTokens: known.Prompts.Limits().RetainTokens, MaxTokens: cfg.WindowTokens,
 		Cost:      func(ev *session.Event) int { return summarizer.Cost(state.Shown(ev)) },
 		Size:      func(ev *session.Event) int { return promptsize.OfEvent(state.Shown(ev)) },
 		Running:   known.Running,
@@ -62,6 +62,9 @@ func (c *compactor) snapshot() snapshot {
 		Pin: func(ev *session.Event) bool {
 			return known.Learned.Events.Unreferencable(ev) || cfg.Pin != nil && cfg.Pin(ev)
 		},
+	}
+	if c.job.Extractive && c.job.Forced {
+		params.MaxTokens, params.Cost = unread>>min(known.Learned.Attempts.Status().Failures, 6), params.Size
 	}
 	asked := c.checkpoints(input, params)
 	if c.job.Kind != record.KindCheckpoint || !c.job.ByHand {
@@ -97,13 +100,10 @@ func (s *snapshot) after(done *step, m *record.Metadata) *snapshot {
 	return &next
 }
 
-// windowTokens bounds a window, 0 for no limit. What no model reads may be as long as the history: a turn waits for it.
-func (c *compactor) windowTokens() int {
-	if c.job.Extractive && c.job.Forced {
-		return 0
-	}
-	return c.engine.cfg.WindowTokens
-}
+// unread is how large a window may be, in tokens, that no model reads. A turn waits for it, and few summaries are soonest
+// written. But it must be read in time on however busy a machine: a window of all that a long history has left would fail
+// in every turn. After each failure, as that of the model, it is half as large.
+const unread = 1 << 20
 
 // leastWindow is what a window must have for a summary of it to be any shorter: the frame of a
 // summary alone takes up as much as a few short messages.
