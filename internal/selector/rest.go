@@ -50,7 +50,7 @@ func (r *rest) isEnough() bool {
 
 // restBehind is the rest of a window of earlier turns that the groups do not fit into; nil while summaries of tool rounds
 // are shown.
-func (a *analysis) restBehind(groups []unitGroup) *rest {
+func restBehind(a *analysis, groups []unitGroup) *rest {
 	if slices.ContainsFunc(a.Current, (*record.Metadata).MidTurn) {
 		return nil
 	}

@@ -109,7 +109,7 @@ func (a *analysis) pack(branch string, groups []unitGroup) (sel Selection, taken
 		}
 		if a.MaxTokens > 0 && cost+g.cost > a.MaxTokens {
 			if speaks {
-				sel.Cut, sel.rest = true, a.restBehind(groups[k:])
+				sel.Cut, sel.rest = true, restBehind(a, groups[k:])
 				break
 			}
 			taken, cost = nil, 0 // only changes of state so far: they make room for what is said
