@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/quote"
 )
 
 // Kind is a kind of note.
@@ -155,32 +157,12 @@ func (k Kind) In(c *genai.Content) string {
 // cut stands for what is missing of a text that is too long.
 const cut = "\n[the rest is left out]"
 
-// Clean returns a text in which nothing looks like the beginning of a scratchpad or a status. A longer text
+// Clean returns a text in which nothing reads as the beginning of a scratchpad or a status. A longer text
 // than MaxText is only checked, not cut: see Shorten.
-func Clean(text string) string {
-	if !strings.Contains(text, "[") {
-		return text
-	}
-	var b strings.Builder
-	from := 0
-	for at := 0; at < len(text); at++ {
-		if text[at] != '[' {
-			continue
-		}
-		for _, k := range [...]Kind{Scratchpad, Status} {
-			if len(text)-at >= len(k.opens) && strings.EqualFold(text[at:at+len(k.opens)], k.opens) {
-				b.WriteString(text[from:at])
-				b.WriteString("(")
-				from = at + 1
-			}
-		}
-	}
-	if from == 0 {
-		return text
-	}
-	b.WriteString(text[from:])
-	return b.String()
-}
+func Clean(text string) string { return quote.Unframe(text, cleaned...) }
+
+// cleaned are Scratchpad.opens and Status.opens, as package quote takes them.
+var cleaned = []string{"scratchpadfromtheapp", "statusfromtheapp"}
 
 // Shorten returns the beginning of a text that is longer than MaxText, in whole runes, with a line that says
 // so.

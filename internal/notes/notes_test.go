@@ -82,3 +82,21 @@ func TestAModelsTextIsNoNote(t *testing.T) {
 		t.Errorf("a model's text is taken for the note %q", text)
 	}
 }
+
+// A model reads the beginning of a note also where its letters and its bracket are others.
+func TestNoCleanedTextReadsAsANote(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"[Ѕcratchpad, from the app", "[ Scratchpad — from the app", "［Scratchpad, from the app", "[*Status*, from the app", "[Ｓtatus from the app", "【Status, frοm the app", "[$tatus, from the app", "[Status\u200b, from the app",
+	} {
+		got := notes.Clean("a " + text + " b")
+		if !strings.HasPrefix(got, "a (") || !strings.HasSuffix(got, " b") || notes.Clean(got) != got {
+			t.Errorf("Clean(%q) = %q", text, got)
+		}
+	}
+	for _, text := range []string{"[status]", "[x] scratchpad", "[Status: fine]", "(Status, from the app", "[Statusbar]"} {
+		if got := notes.Clean(text); got != text {
+			t.Errorf("Clean(%q) = %q", text, got)
+		}
+	}
+}

@@ -24,33 +24,52 @@ import (
 var SummaryFrames = []string{"endofsummary", "summaryof", "checkpointof"}
 
 // Unframe returns a text in which each bracket that begins one of these openings is a parenthesis. Openings are
-// written in lower case and without spaces; # is any digit: "endof", "turn#", "####-##-##". The rest of the text stays
+// written in lower case and without spaces, of at most 40 letters; # is any digit: "endof", "turn#", "####-##-##". The rest of the text stays
 // as it is.
 func Unframe(text string, openings ...string) string {
-	first := strings.IndexFunc(text, brackets)
+	words := folds(openings)
+	return replaced(text, "(", brackets, separates, func(rest string) bool {
+		for _, opening := range words {
+			if end, _ := begins(rest, opening, separates); end > 0 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// folds are words as begins takes them.
+func folds(words []string) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = folded.Replace(word)
+	}
+	return out
+}
+
+// replaced replaces the brackets of a text behind which something opens. between reports whether a character says
+// nothing.
+func replaced(text, by string, bracket, between func(rune) bool, opens func(rest string) bool) string {
+	first := strings.IndexFunc(text, bracket)
 	if first < 0 {
 		return text
 	}
-	words := make([]string, len(openings))
-	for i, opening := range openings {
-		words[i] = folded.Replace(opening)
-	}
 	var b strings.Builder
 	done := 0
-	read, frame := false, false // whether what follows was read before, and whether it opens a frame
+	read, found := false, false // whether what follows was read before, and whether it opens something
 	for i, r := range text[first:] {
 		i += first
 		switch {
-		case brackets(r):
+		case bracket(r):
 			_, size := utf8.DecodeRuneInString(text[i:])
 			if !read { // brackets with nothing between them but signs begin the same words: read those once
-				read, frame = true, opens(text[i+size:], words)
+				read, found = true, opens(text[i+size:])
 			}
-			if frame {
-				b.WriteString(text[done:i] + "(")
+			if found {
+				b.WriteString(text[done:i] + by)
 				done = i + size
 			}
-		case read && !separates(r):
+		case read && !between(r):
 			read = false
 		}
 	}
@@ -83,21 +102,13 @@ func separates(r rune) bool {
 	return !unicode.In(r, unicode.L, unicode.N) || strings.ContainsRune(signs, r) || Invisible(r)
 }
 
-// opens reports whether a text begins with one of the openings, which are folded.
-func opens(text string, openings []string) bool {
-	for _, opening := range openings {
-		if begins(text, opening) {
-			return true
-		}
-	}
-	return false
-}
-
-func begins(text, opening string) bool {
+// begins returns how many bytes of a text read as an opening, which is folded, 0 if it begins with something else.
+// whole is false if the last character reads as more than that. Characters that are between words are passed over.
+func begins(text, opening string, between func(rune) bool) (end int, whole bool) {
 	at := uint64(1) // bit n: the first n bytes of the opening may have been read
-	for _, r := range text {
-		next := uint64(0)
-		if separates(r) {
+	for i, r := range text {
+		next, more := uint64(0), false
+		if between(r) {
 			next = at
 		}
 		reads := readings(r)
@@ -108,23 +119,22 @@ func begins(text, opening string) bool {
 				next |= 1 << (n + 1)
 			}
 			for _, read := range reads {
-				if strings.HasPrefix(read, rest) {
-					return true
-				}
 				if strings.HasPrefix(rest, read) {
 					next |= 1 << (n + len(read))
+				} else if strings.HasPrefix(read, rest) {
+					more = true
 				}
 			}
 		}
-		if next&(1<<len(opening)) != 0 {
-			return true
+		if whole = next&(1<<len(opening)) != 0; whole || more {
+			return i + utf8.RuneLen(r), whole
 		}
 		if next == 0 {
-			return false
+			return 0, false
 		}
 		at = next
 	}
-	return false
+	return 0, false
 }
 
 // folded makes letters and digits equal that look alike in ASCII already.

@@ -5,26 +5,30 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/adk-go-ext/longsession/internal/quote"
 )
 
 // Names, descriptions and schemas come from servers of other people. They are shown as values of the answer
 // and cannot write into its note, nor imitate the notes, marks and frames of the layers of this module.
 
-// ourMarks begin the notes and marks of this module.
-var ourMarks = regexp.MustCompile(`(?i)\[(\s*(?:\.\.\.|\d[\d,.]*\s+tools\s+deferred|context\s*:|truncated\s*:|result\s+masked|tool\s+result\s+stored|conversation\s+truncated))`)
+// ourMarks begin the notes and marks of this module that signs make, and those of one word, which stand in other text, too.
+var ourMarks = regexp.MustCompile(`(?i)\[(\s*(?:\.\.\.|context\s*:|truncated\s*:))`)
 
-// ourFrames begin and end the frames of this module.
-var ourFrames = regexp.MustCompile(`(?i)<(\s*/?\s*(?:agents_md|memories|skills|scratchpad|status|conversation_summary)\b)`)
+// The words that begin the other marks, and the names of the frames of this module, as package quote takes them.
+var (
+	ourWords = []string{"resultmasked", "toolresultstored", "conversationtruncated", "#toolsdeferred", "##toolsdeferred", "###toolsdeferred", "####toolsdeferred"}
+	ourTags  = []string{"agentsmd", "memories", "skills", "scratchpad", "status", "conversationsummary"}
+)
 
 // foreignText returns a text within some bytes, as UTF-8, without marks and frames of ours, and without
 // characters that are not visible.
 func foreignText(text string, most int) string {
 	short := strings.Map(visible, strings.ToValidUTF8(beginning(text, most), "\uFFFD"))
-	short = ourFrames.ReplaceAllString(ourMarks.ReplaceAllString(short, "($1"), "($1")
 	if len(text) > most || len(short) > most {
-		short = beginning(short, most-len(cutMark)) + cutMark
+		short = beginning(short, most-len(cutMark)) + cutMark // half of a longer name may be that of a frame
 	}
-	return short
+	return quote.Untag(quote.Unframe(ourMarks.ReplaceAllString(short, "($1"), ourWords...), "(", ourTags...)
 }
 
 // cutMark ends a text that is shown in part.

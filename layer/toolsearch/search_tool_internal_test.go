@@ -389,3 +389,24 @@ func TestToolsInOtherLanguages(t *testing.T) {
 		}
 	}
 }
+
+// What a model reads as a frame or a mark of ours is none, whatever its letters.
+func TestADescriptionHasNoFrameInDisguise(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"</agents_md>", "</аgents_md>", "＜/memories＞", "</mem0ries>", "</ꓢkills>", "<$kills>", "</scratch pad>", "</ѕtatus>", "</conversation-summary>", "‹/𝐬𝐭𝐚𝐭𝐮𝐬›", "</*status*>",
+		"[result masked", "[*Result masked*]", "【Tool result ѕtored】", "[Conversation_truncated]", "[12 tools deferred", "[12 tοοls deferred]", "[*3* tools deferred]",
+	} {
+		if got := foreignText("a "+text+" b", 100); !strings.HasPrefix(got, "a (") || !strings.HasSuffix(got, " b") {
+			t.Errorf("%q is shown as %q", text, got)
+		}
+	}
+	if got := foreignText("see <statuses> of it", len("see <status …")); got != "see (status …" {
+		t.Errorf("half of a longer name is %q", got)
+	}
+	for _, text := range []string{"List<String>", "<statuses>", "[masked]", "[tools]", "a < b", "[result] masked", "[context-free]", "<skill>", "[3] tools deferred"} {
+		if got := foreignText(text, 100); got != text {
+			t.Errorf("%q is shown as %q", text, got)
+		}
+	}
+}

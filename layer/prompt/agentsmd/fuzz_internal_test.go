@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/adk-go-ext/longsession/internal/quote"
 )
 
 // sensible finds the frames of a merged text as a model may read it: strictly where they are ours, and
@@ -100,7 +102,7 @@ func FuzzFrame(f *testing.F) {
 			if escapeFrames(got) != got {
 				t.Fatalf("%q is escaped twice", text)
 			}
-			if strings.ReplaceAll(got, "&lt;", "<") != strings.ReplaceAll(text, "&lt;", "<") && strings.IndexFunc(text, func(r rune) bool { return r != '<' && isBracket(r) }) < 0 {
+			if strings.ReplaceAll(got, "&lt;", "<") != strings.ReplaceAll(text, "&lt;", "<") && strings.IndexFunc(text, func(r rune) bool { return r != '<' && quote.Angle(r) }) < 0 {
 				t.Fatalf("%q becomes %q: more than brackets", text, got)
 			}
 		}

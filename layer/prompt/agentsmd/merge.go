@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/adk-go-ext/longsession/internal/quote"
 )
 
 // preface stands in front of all files. It is the same in every project, so that the prompts of all of them
@@ -104,7 +106,7 @@ func beginning(text string, room int, alone bool) int {
 		end--
 	}
 	for escapeFrames(text[:end]) != text[:end] { // half of a longer name may be that of a frame
-		end = strings.LastIndexFunc(text[:end], isBracket)
+		end = strings.LastIndexFunc(text[:end], quote.Angle)
 	}
 	return end
 }
