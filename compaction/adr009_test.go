@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -88,11 +89,17 @@ func TestFewerThanTheNineFieldsMakeNoRecord(t *testing.T) {
 		"no content":       func(m *compaction.CompactionMetadata) { m.CompactedContentJSON = "" },
 		"end before start": func(m *compaction.CompactionMetadata) { m.EndTimestamp = m.StartTimestamp.AddDate(-1, 0, 0) },
 		"a count below 0":  func(m *compaction.CompactionMetadata) { m.EventCount = -1 },
+		"NaN":              func(m *compaction.CompactionMetadata) { m.CompressionRatio = math.NaN() },
 	} {
 		m, ev := nineFields(t, turns(3), "They talked."), turns(1)[0]
 		spoil(m)
-		if err := compaction.SetCompactionMetadata(ev, m); !errors.Is(err, record.ErrMalformed) || ev.CustomMetadata != nil {
+		err := compaction.SetCompactionMetadata(ev, m)
+		if !errors.Is(err, record.ErrMalformed) || ev.CustomMetadata != nil {
 			t.Errorf("%s: %v, %v", name, err, ev.CustomMetadata)
+			continue
+		}
+		if name == "NaN" && !strings.Contains(err.Error(), "compression_ratio: want a number, got NaN") {
+			t.Errorf("the number is not named: %v", err)
 		}
 	}
 }
@@ -109,6 +116,49 @@ func adr009Event(t *testing.T, id string, events []*session.Event) *session.Even
 		"compacted_content_json": m.CompactedContentJSON, "event_count": 6.0, "original_tokens": 400.0, "compacted_tokens": 100.0, "compression_ratio": 4.0,
 	}}
 	return ev
+}
+
+// forms are the ways in which a service may hand back what an implementation has put under the key: as a map, as its
+// JSON, and, from memory, as the value of a type of its own.
+func forms(t *testing.T, fields map[string]any) map[string]any {
+	t.Helper()
+	type summary struct {
+		Content string `json:"compacted_content_json"`
+		Events  int    `json:"event_count"`
+	}
+	own := summary{fields["compacted_content_json"].(string), 6}
+	return map[string]any{"a map": fields, "JSON": jsonOf(t, fields), "a type": own, "a pointer": &own}
+}
+
+func TestSummariesOfAnotherImplementationAreFoundInAnyForm(t *testing.T) {
+	t.Parallel()
+	whole := adr009Event(t, "theirs", turns(3)).CustomMetadata[record.Key].(map[string]any)
+	for name, value := range forms(t, whole) {
+		eachBackend(t, func(t *testing.T, inner session.Service) {
+			theirs := adr009Event(t, "theirs", turns(3))
+			theirs.CustomMetadata[record.Key] = value
+			appendAll(t, inner, create(t, inner), append(turns(3), theirs)...)
+			seen := &notes{}
+			cfg, _ := oracleConfig()
+			cfg.Observer, cfg.ContextWindow = seen.Observe, 100_000
+			svc := newService(t, inner, cfg)
+			shown := compactiontest.IDs(eventsOf(get(t, svc)))
+			appendAll(t, svc, get(t, svc), (&compactiontest.History{}).Turns(14, "agent").Events[6:]...)
+			flush(t, svc)
+			if n := status(t, svc).UnreadableRecords; n != 1 || len(shown) != 7 || len(seen.of(compaction.Unreadable)) != 1 {
+				t.Errorf("%s: %d are counted, %d reported; shown are %v", name, n, len(seen.of(compaction.Unreadable)), shown)
+			}
+		})
+	}
+	for name, value := range map[string]any{
+		"nil": nil, "a flag": true, "a text": "compacted", "other JSON": `{"a":1}`, "a list": []any{"compacted_content_json"}, "no pointer": (*struct{})(nil),
+	} {
+		ev := adr009Event(t, "theirs", turns(3))
+		ev.CustomMetadata[record.Key] = value
+		if record.IsForeign(ev) {
+			t.Errorf("%s is taken for a summary", name)
+		}
+	}
 }
 
 // A session that another implementation of ADR-009 has compacted shows that one's summaries as messages beside all that

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"google.golang.org/adk/session"
@@ -28,13 +29,27 @@ func Is(ev *session.Event) bool {
 }
 
 // IsForeign reports whether ev is a summary that another implementation of ADR-009 stored: a message that carries the
-// fields of the design under [Key], and no record of this package. It names no events, so nothing shows what it stands
-// for: it is conversation like any other message. It is false for nil.
+// fields of the design under [Key], as a map, as JSON, or, in memory, as a value of a type of its own, and no record of
+// this package. It names no events, so nothing shows what it stands for: it is conversation like any other message. It is
+// false for nil.
 func IsForeign(ev *session.Event) bool {
 	if ev == nil || Is(ev) {
 		return false
 	}
-	object, _ := ev.CustomMetadata[Key].(map[string]any)
+	value, marked := ev.CustomMetadata[Key]
+	if !marked {
+		return false
+	}
+	if text, ok := value.(string); ok {
+		value = nil
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			return false
+		}
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return reflect.Indirect(reflect.ValueOf(value)).Kind() == reflect.Struct
+	}
 	_, summary := object[fContent].(string)
 	_, version := object[fVersion]
 	return summary && !version

@@ -22,10 +22,16 @@ type decoder struct {
 	err    error
 }
 
+// fail names a number, and of all else the type: a text may be of the conversation.
 func (d *decoder) fail(field, want string, got any) {
-	if d.err == nil {
-		d.err = fmt.Errorf("%w: %s: want %s, got %T", ErrMalformed, field, want, got)
+	if d.err != nil {
+		return
 	}
+	shown := fmt.Sprintf("%T", got)
+	if n, ok := got.(float64); ok {
+		shown = fmt.Sprint(n)
+	}
+	d.err = fmt.Errorf("%w: %s: want %s, got %s", ErrMalformed, field, want, shown)
 }
 
 func (d *decoder) text(field string, n need) string {
