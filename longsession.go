@@ -141,7 +141,8 @@ func (s *Stack) Tools() []tool.Tool {
 }
 
 // Tracker returns what the budget knows of a session: how much of the window is used, how large a turn is
-// on average, at which size it is compacted, and in about how many turns. Without LayerBudget it counts nothing.
+// on average, at which size it is compacted, and in about how many turns. It counts the turns of this process. Without
+// LayerBudget it counts nothing.
 func (s *Stack) Tracker(ref compaction.SessionRef) *budget.Tracker {
 	if s.meter == nil {
 		return &budget.Tracker{}

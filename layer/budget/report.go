@@ -10,6 +10,8 @@ import (
 //
 //	Turn 5 | Input: 1200, Output: 850 | Avg/turn: 1050 | Total: 5250
 //
+// Turns, average and total are of this process: after a restart the first turn is "Turn 1" again.
+//
 // It ends in " (with estimates)" if a provider's count of any prompt was missing or not believed, so these tokens may
 // differ from those that are billed.
 func (t *Tracker) Report() string {
