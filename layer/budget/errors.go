@@ -49,12 +49,13 @@ type Large struct {
 }
 
 // Component is a kind of part of a request: "system instruction", "tool declaration", "tool result", "tool call",
-// "user message" or "model text".
+// "user message" or "model text". "tool declarations" are all of them together, where none is half of that.
 type Component string
 
 const (
 	systemInstruction Component = "system instruction"
 	toolDeclaration   Component = "tool declaration"
+	toolDeclarations  Component = "tool declarations"
 	toolResult        Component = "tool result"
 	toolCall          Component = "tool call"
 	userMessage       Component = "user message"
@@ -66,7 +67,7 @@ func (l Large) Remedy() string {
 	switch l.What {
 	case systemInstruction:
 		return "the app can shorten its instruction, or what its plugins and tools add to it"
-	case toolDeclaration:
+	case toolDeclaration, toolDeclarations:
 		return "the app can offer fewer tools, or shorten descriptions and schemas"
 	case toolResult:
 		return "the tool can return less, or toolresult.Config can limit it in PerTool"

@@ -21,9 +21,7 @@ func largestParts(req *model.LLMRequest) []Large {
 		if instruction := req.Config.SystemInstruction; instruction != nil {
 			all = append(all, Large{What: systemInstruction, Content: -1, Tokens: tokens.OfContent(instruction)})
 		}
-		for _, t := range req.Config.Tools {
-			all = append(all, largeTools(t)...)
-		}
+		all = append(all, largeTools(req.Config.Tools)...)
 	}
 	for i, c := range req.Contents {
 		if c == nil {
@@ -39,17 +37,26 @@ func largestParts(req *model.LLMRequest) []Large {
 	return slices.Clip(all[:min(maxLargest, len(all))])
 }
 
-func largeTools(t *genai.Tool) (all []Large) {
-	if t == nil {
-		return nil
-	}
-	for _, d := range t.FunctionDeclarations {
-		if d != nil {
-			size, _ := promptsize.OfTools([]*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{d}}})
-			all = append(all, Large{What: toolDeclaration, Content: -1, Name: d.Name, Tokens: size})
+// largeTools returns the declarations, or all of them as one part if none of several makes up half of it: where they
+// fill the window together, each alone is smaller than a message that is not to blame.
+func largeTools(all []*genai.Tool) (parts []Large) {
+	sum, largest := 0, 0
+	for _, t := range all {
+		if t == nil {
+			continue
+		}
+		for _, d := range t.FunctionDeclarations {
+			if d != nil {
+				size, _ := promptsize.OfTools([]*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{d}}})
+				parts = append(parts, Large{What: toolDeclaration, Content: -1, Name: d.Name, Tokens: size})
+				sum, largest = sum+size, max(largest, size)
+			}
 		}
 	}
-	return all
+	if len(parts) > 1 && largest <= sum/2 {
+		return []Large{{What: toolDeclarations, Content: -1, Tokens: sum}}
+	}
+	return parts
 }
 
 func largePart(content int, role string, part *genai.Part) Large {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -278,6 +279,43 @@ func TestTheNumbersOfAnOverflowFitTogether(t *testing.T) {
 		}
 		if overflow.Tokens <= overflow.Window || overflow.Largest[0].Tokens > overflow.Tokens || !strings.Contains(err.Error(), "the user can send less at once") {
 			t.Errorf("%s: numbers do not fit together: %v", name, err)
+		}
+	}
+}
+
+// Many small declarations may be what fills the window. A user who is told to send less cannot help that.
+func TestAnOverflowOfManyToolsNamesTheTools(t *testing.T) {
+	t.Parallel()
+	declared := func(n, words int) (all []*genai.FunctionDeclaration) {
+		for i := range n {
+			all = append(all, &genai.FunctionDeclaration{Name: "tool" + strconv.Itoa(i), Description: strings.Repeat("word ", words)})
+		}
+		return all
+	}
+	for name, row := range map[string]struct {
+		declarations []*genai.FunctionDeclaration
+		want         string
+		least        int
+	}{
+		"many small ones":       {declared(40, 100), "the tool declarations: about", 4_000},
+		"one large one":         {append(declared(40, 1), declared(1, 4_000)...), `the tool declaration of "tool0": about`, 3_900},
+		"less than a message":   {declared(2, 10), "the user message (content 0): about", 290},
+		"one that is all there": {declared(1, 4_000), `the tool declaration of "tool0": about`, 3_900},
+	} {
+		m := newMeter(t, Config{ContextWindow: 2_000})
+		req := &model.LLMRequest{
+			Contents: []*genai.Content{genai.NewContentFromText(strings.Repeat("word ", 300), genai.RoleUser)},
+			Config:   &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: row.declarations[:len(row.declarations)/2]}, nil, {FunctionDeclarations: row.declarations[len(row.declarations)/2:]}}},
+		}
+		c := &call{origin: origin{m: m, who: caller{ref: ref, agent: "assistant", model: "test-model"}}, req: req}
+		c.size = m.measure(c.who, req)
+		err := c.overflowError(nil, largestParts(req))
+		sum := 0
+		for _, part := range err.Largest {
+			sum += part.Tokens
+		}
+		if !strings.Contains(err.Error(), "largest is "+row.want) || err.Largest[0].Tokens < row.least || sum > err.Tokens || err.Largest[0].Remedy() == "" {
+			t.Errorf("%s: %d tokens in all parts: %v", name, sum, err)
 		}
 	}
 }
