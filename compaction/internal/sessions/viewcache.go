@@ -36,7 +36,8 @@ type cached struct {
 }
 
 // The cache is bounded by sessions and by events. Each event takes up some 13 bytes in addition to
-// what the backend holds anyway: 14 MB at most. The least recently used views go first.
+// what the backend holds anyway, and 8 more where records have come in a row: 22 MB at most. The least
+// recently used views go first.
 const (
 	maxCached       = 64
 	maxCachedEvents = 1 << 20
