@@ -14,20 +14,36 @@ import (
 // grew before compaction was turned on would cost a snapshot of the whole for each of its windows.
 func TestStepsPlannedAheadAreThoseOfNewSnapshots(t *testing.T) {
 	t.Parallel()
+	t.Run("by turns", func(t *testing.T) {
+		t.Parallel()
+		planAhead(t, func(s *snapshot) { s.params.MaxTokens, s.params.Cost = 1500, s.params.Size })
+	})
+	t.Run("by tokens", func(t *testing.T) {
+		t.Parallel()
+		planAhead(t, func(s *snapshot) {
+			s.params.MaxTokens, s.params.Cost, s.params.Threshold, s.limits.Threshold = 1000, s.params.Size, 0, 3000
+		})
+	})
+}
+
+// planAhead carries out all steps that are planned one from the other, as the settings say.
+func planAhead(t *testing.T, set func(*snapshot)) {
 	h := talk(60)
 	s := moment(h)
-	s.params.MaxTokens, s.params.Cost, s.params.Shared = 1500, s.params.Size, &selector.Shared{}
+	set(s)
+	s.params.Shared = &selector.Shared{}
 	ahead := *s
 	planned, merges := 0, 0
 	for n := range 60 {
 		fresh := moment(h)
-		fresh.params.MaxTokens, fresh.params.Cost, fresh.chosen = 1500, fresh.params.Size, ahead.chosen
+		set(fresh)
+		fresh.chosen = ahead.chosen
 		want, got := plan(*fresh), plan(ahead)
+		if ahead.ahead && !got.writes() {
+			break
+		}
 		if fmt.Sprint(got.action, ct.IDs(got.window.Events), recordIDs(got.window.Absorb)) != fmt.Sprint(want.action, ct.IDs(want.window.Events), recordIDs(want.window.Absorb)) {
 			t.Fatalf("step %d is %+v, want %+v", n, got, want)
-		}
-		if !got.writes() {
-			break
 		}
 		id := fmt.Sprint("r", n)
 		if got.action == mergeSummary {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/adk-go-ext/longsession/compaction/internal/meter"
-	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -144,18 +143,16 @@ func (s *snapshot) invocations(params selector.Params, branch string) selector.S
 	return sel
 }
 
-// behind is the window that is due once a step is done, as far as that is certain without a look at the session. By turns,
+// behind is the window that is due once another is summarized, as far as that is certain without a look at the session. By turns,
 // it is whatever the same trigger selects next. By tokens, it is that as long as there is more than the summarizer reads in
 // one call: while the prompt is over what made the first window due, by estimate, and for one that pays until the rest is
 // summarized too, see rest.
-func (s *snapshot) behind(done *step, m *record.Metadata) candidate {
-	c := done.candidate
+func (s *snapshot) behind(c candidate) candidate {
 	c.Selection, c.missing = c.Next(), -1
 	switch c.trigger {
 	case record.TriggerInvocations:
 		return c
 	case record.TriggerTokens:
-		c.prompt = c.prompt.Shorter(done.window.Tokens - promptsize.OfSummary(m))
 		least := s.limits.HardLimit
 		if s.limits.Threshold > 0 && !c.atLimitOnly {
 			least = s.limits.Threshold

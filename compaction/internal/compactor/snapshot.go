@@ -92,11 +92,13 @@ func (s *snapshot) after(done *step, m *record.Metadata) *snapshot {
 	}
 	next := *s
 	next.ahead, next.chosen, next.state = true, nil, s.state.With(m)
+	c := done.candidate
+	c.prompt = c.prompt.Shorter(done.window.Tokens - promptsize.OfSummary(m))
 	if done.makesRoom {
-		next.chosen = &done.candidate
-		return &next
+		next.chosen = &c
+	} else {
+		next.follows = s.behind(c)
 	}
-	next.follows = s.behind(done, m)
 	return &next
 }
 
