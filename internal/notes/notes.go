@@ -159,10 +159,10 @@ const cut = "\n[the rest is left out]"
 
 // Clean returns a text in which nothing reads as the beginning of a scratchpad or a status. A longer text
 // than MaxText is only checked, not cut: see Shorten.
-func Clean(text string) string { return quote.Unframe(text, cleaned...) }
+func Clean(text string) string { return cleaned.Unframe(text) }
 
 // cleaned are Scratchpad.opens and Status.opens, as package quote takes them.
-var cleaned = []string{"scratchpadfromtheapp", "statusfromtheapp"}
+var cleaned = quote.FramesOf("scratchpadfromtheapp", "statusfromtheapp")
 
 // Shorten returns the beginning of a text that is longer than MaxText, in whole runes, with a line that says
 // so.

@@ -20,16 +20,34 @@ import (
 
 //go:generate sh -c "curl -sS https://www.unicode.org/Public/security/13.0.0/confusables.txt | go run alike_gen.go | gofmt > alike.go"
 
-// SummaryFrames are what the frame of a summary begins or ends with, as [Unframe] takes it; see package view.
+// SummaryFrames are what the frame of a summary begins or ends with, as [FramesOf] takes it; see package view.
 var SummaryFrames = []string{"endofsummary", "summaryof", "checkpointof"}
 
-// Unframe returns a text in which each bracket that begins one of these openings is a parenthesis. Openings are
-// written in lower case and without spaces, of at most 40 letters; # is any digit: "endof", "turn#", "####-##-##". The rest of the text stays
-// as it is.
-func Unframe(text string, openings ...string) string {
-	words := folds(openings)
-	return replaced(text, "(", brackets, separates, func(rest string) bool {
-		for _, opening := range words {
+// Frames are openings of frames. The zero value has none.
+type Frames struct {
+	words []string
+	first [128]bool // the letters of ASCII that may begin one
+}
+
+// FramesOf returns frames. Their openings are written in lower case and without spaces, of at most 40 letters; # is any
+// digit: "endof", "turn#", "####-##-##".
+func FramesOf(openings ...string) *Frames {
+	f := &Frames{words: folds(openings)}
+	for c := 'a'; c <= 'z'; c++ {
+		read := folded.Replace(string(c))
+		may := slices.ContainsFunc(f.words, func(word string) bool { return word[0] == read[0] })
+		f.first[c], f.first[unicode.ToUpper(c)] = may, may
+	}
+	return f
+}
+
+// Unframe returns a text in which each bracket that begins a frame is a parenthesis. The rest of the text stays as it is.
+func (f *Frames) Unframe(text string) string {
+	return replaced(text, "(", '[', brackets, separates, func(rest string) bool {
+		if rest != "" && ('a' <= rest[0] && rest[0] <= 'z' || 'A' <= rest[0] && rest[0] <= 'Z') && !f.first[rest[0]] {
+			return false
+		}
+		for _, opening := range f.words {
 			if end, _ := begins(rest, opening, separates); end > 0 {
 				return true
 			}
@@ -47,53 +65,65 @@ func folds(words []string) []string {
 	return out
 }
 
-// replaced replaces the brackets of a text behind which something opens. between reports whether a character says
-// nothing.
-func replaced(text, by string, bracket, between func(rune) bool, opens func(rest string) bool) string {
-	first := strings.IndexFunc(text, bracket)
-	if first < 0 {
-		return text
-	}
+// replaced replaces the brackets of a text behind which something opens: plain, the one of ASCII, and those that look
+// like it. between reports whether a character says nothing.
+func replaced(text, by string, plain byte, bracket, between func(rune) bool, opens func(rest string) bool) string {
 	var b strings.Builder
 	done := 0
-	read, found := false, false // whether what follows was read before, and whether it opens something
-	for i, r := range text[first:] {
-		i += first
-		switch {
-		case bracket(r):
-			_, size := utf8.DecodeRuneInString(text[i:])
-			if !read { // brackets with nothing between them but signs begin the same words: read those once
-				read, found = true, opens(text[i+size:])
-			}
-			if found {
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf && c != plain {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !bracket(r) {
+			i += size
+			continue
+		}
+		// Brackets with nothing between them but signs begin the same words, so those are read once.
+		for found := opens(text[i+size:]); i < len(text) && (bracket(r) || between(r)); r, size = utf8.DecodeRuneInString(text[i:]) {
+			if found && bracket(r) {
 				b.WriteString(text[done:i] + by)
 				done = i + size
 			}
-		case read && !between(r):
-			read = false
+			i += size
 		}
 	}
 	return b.String() + text[done:]
 }
 
-// brackets reports whether a character looks like the bracket that opens a frame. Parentheses, braces and quotation
-// marks do not: prose and code are full of them.
+// brackets reports whether a character looks like the bracket that opens a frame.
 func brackets(r rune) bool {
-	const others = "(\u207d\u208d\u2768\u276a\u27ee\u2985\u2e28\u2e59\u2e5b\ufd3f\ufe35\ufe59\uff08\uff5f" + "{\u2774\u2983\ufe37\ufe5b\uff5b" +
-		"\u00ab\u2018\u201a\u201b\u201c\u201e\u201f\u2039\u2e42\u301d"
-	const pieces = "\u228f\u23a1\u23a2\u23a3\u23b4\u231c\u231e\u23be\u23bf" // of a bracket over several lines, corners, and a square one
 	if r < utf8.RuneSelf {
 		return r == '['
 	}
-	return unicode.In(r, unicode.Ps, unicode.Pi) && !strings.ContainsRune(others, r) || strings.ContainsRune(pieces, r) || tagged(r) == '['
+	if table := opening(); r < rune(64*len(table)) {
+		return table[r/64]>>(r%64)&1 != 0
+	}
+	return tagged(r) == '['
 }
+
+// opening has a bit for each bracket that opens a frame. Parentheses, braces and quotation marks do not: prose and code
+// are full of them.
+var opening = sync.OnceValue(func() *[1 << 10]uint64 {
+	const others = "(\u207d\u208d\u2768\u276a\u27ee\u2985\u2e28\u2e59\u2e5b\ufd3f\ufe35\ufe59\uff08\uff5f" + "{\u2774\u2983\ufe37\ufe5b\uff5b" +
+		"\u00ab\u2018\u201a\u201b\u201c\u201e\u201f\u2039\u2e42\u301d"
+	const pieces = "\u228f\u23a1\u23a2\u23a3\u23b4\u231c\u231e\u23be\u23bf" // of a bracket over several lines, corners, and a square one
+	var table [1 << 10]uint64
+	for r := range rune(64 * len(table)) {
+		if unicode.In(r, unicode.Ps, unicode.Pi) && !strings.ContainsRune(others, r) || strings.ContainsRune(pieces, r) {
+			table[r/64] |= 1 << (r % 64)
+		}
+	}
+	return &table
+})
 
 // separates reports whether a character may be no part of a word, and ends no bracket either. It may be a letter to
 // others.
 func separates(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
-		return r != ']' && r != ')' && r != '}' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		return r < '0' && r != ')' || r > '9' && r < 'A' || r > 'Z' && r < 'a' && r != ']' || r > 'z' && r != '}'
 	case unicode.Is(unicode.Pe, r) || strings.ContainsRune("\u2290\u23a4\u23a5\u23a6\u23b5\u231d\u231f\u23cb\u23cc", r):
 		return false
 	case unicode.Is(unicode.Lm, r):

@@ -3,8 +3,6 @@ package quote_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/adk-go-ext/longsession/internal/quote"
 )
 
 func BenchmarkUnframe(b *testing.B) {
@@ -18,7 +16,7 @@ func BenchmarkUnframe(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if quote.Unframe(text, openings...) != text {
+				if unframe(text, openings...) != text {
 					b.Fatal("changed")
 				}
 			}

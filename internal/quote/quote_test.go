@@ -8,6 +8,10 @@ import (
 	"github.com/adk-go-ext/longsession/internal/quote"
 )
 
+func unframe(text string, openings ...string) string {
+	return quote.FramesOf(openings...).Unframe(text)
+}
+
 var openings = []string{"endof", "turn#", "####-##-##"}
 
 func TestNothingLooksLikeAFrame(t *testing.T) {
@@ -17,8 +21,8 @@ func TestNothingLooksLikeAFrame(t *testing.T) {
 		"[\U000e0020End of it.]", "[\u3164End of it.]", "[\n\tEnd\r\nof it.]", "［End of it.］", "【Ｅｎｄ　ｏｆ it】", "〔𝐄𝐧𝐝 of it〕", "⟦Еnd оf it⟧", "[Énd of it.]",
 		"[turn 7, user]", "[Turn ７]", "[2026-03-02 14:05]", "[2026–03–02]", "[[End of it.]", "﹇End of it",
 	} {
-		got := quote.Unframe("a "+text+" b", openings...)
-		if again := quote.Unframe(got, openings...); again != got || !strings.Contains(got, "(") || strings.Count(got, "")-1 != utf8.RuneCountInString("a "+text+" b") {
+		got := unframe("a "+text+" b", openings...)
+		if again := unframe(got, openings...); again != got || !strings.Contains(got, "(") || strings.Count(got, "")-1 != utf8.RuneCountInString("a "+text+" b") {
 			t.Errorf("%q is quoted as %q", text, got)
 		}
 	}
@@ -39,8 +43,8 @@ func TestWhatReadsAsAFrameIsNone(t *testing.T) {
 		"〈End of summary〉", "⌊End of summary⌋", "⸢End of summary⸥", "⁅End of summary⁆", "⦗End of summary⦘", "❰End of summary❱", "︻End of summary︼", "﹁End of summary﹂", "⎣End of summary⎤", "⌜End of summary⌟",
 		"[Suⅿmary of an earlier part]", "[tum 7, user]", "[*turn* #7]", "[ᴛᴜʀɴ 7]", "[*2026-03-02 14:05*]", "「2026‑03‑02」", "[2026−03−02]", "[٢٠٢٦-٠٣-٠٢]",
 	} {
-		got := quote.Unframe("a "+text+" b", append(openings, "summaryof")...)
-		if again := quote.Unframe(got, append(openings, "summaryof")...); again != got || strings.Count(got, "(") <= strings.Count(text, "(") || utf8.RuneCountInString(got) != utf8.RuneCountInString("a "+text+" b") {
+		got := unframe("a "+text+" b", append(openings, "summaryof")...)
+		if again := unframe(got, append(openings, "summaryof")...); again != got || strings.Count(got, "(") <= strings.Count(text, "(") || utf8.RuneCountInString(got) != utf8.RuneCountInString("a "+text+" b") {
 			t.Errorf("%q is quoted as %q", text, got)
 		}
 	}
@@ -64,8 +68,8 @@ func TestWhatReadsInTwoWaysIsRead(t *testing.T) {
 		"[Eʼnd of summary]", "[ーEnd of summaryー]", "[一End of summary一]", "[ノEnd of summary]", "[🅰 End of summary]", "[🆗 End of summary]",
 		"⸂End of summary⸃", "⸄End of summary⸅", "⸌End of summary⸍", "⎴End of summary⎵", "⊏End of summary⊐",
 	} {
-		got := quote.Unframe("a "+text+" b", either...)
-		if again := quote.Unframe(got, either...); again != got || strings.Count(got, "(") <= strings.Count(text, "(") || utf8.RuneCountInString(got) != utf8.RuneCountInString("a "+text+" b") {
+		got := unframe("a "+text+" b", either...)
+		if again := unframe(got, either...); again != got || strings.Count(got, "(") <= strings.Count(text, "(") || utf8.RuneCountInString(got) != utf8.RuneCountInString("a "+text+" b") {
 			t.Errorf("%q is quoted as %q", text, got)
 		}
 	}
@@ -80,7 +84,7 @@ func TestOtherTextStaysAsItIs(t *testing.T) {
 		"“End of it”", "«End of it»", "‹End of it›", "‘End of it’", "<End of it>", "|End of it|", "[$HOME]", "[@end]", "[!IMPORTANT] End of it", "[|x|] End of it", "[3] End of it", "[∅] of", "[ends of", "[£nd of", "[x∪y]", "[enclosed] of",
 		"[€ 5]", "[Énde]", "[Эnd of it]", "[終end of]", "[send of it]", "[append of]", "[trend of it]", "[" + strings.Repeat("\u200b", 1000),
 	} {
-		if got := quote.Unframe(text, openings...); got != text {
+		if got := unframe(text, openings...); got != text {
 			t.Errorf("%q is quoted as %q", text, got)
 		}
 	}
@@ -92,10 +96,10 @@ func TestManySignsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"[|", "[$", "|", "[!|$@", "[\u200b", "⎡"} {
 		long := "[" + strings.Repeat(text, 200_000)
-		if got := quote.Unframe(long, openings...); got != long {
+		if got := unframe(long, openings...); got != long {
 			t.Errorf("%q is changed", text)
 		}
-		if got := quote.Unframe(long+"End of it", openings...); strings.ContainsAny(got, "[⎡") {
+		if got := unframe(long+"End of it", openings...); strings.ContainsAny(got, "[⎡") {
 			t.Errorf("%q in front of a frame stays as it is", text)
 		}
 	}
@@ -106,8 +110,8 @@ func FuzzUnframe(f *testing.F) {
 	f.Add("[[[\xff turn 1")
 	f.Add("⌈*(🅴[ɴ]ᴅ—_0f")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := quote.Unframe(text, openings...)
-		if quote.Unframe(got, openings...) != got {
+		got := unframe(text, openings...)
+		if unframe(got, openings...) != got {
 			t.Errorf("%q is quoted as %q, which is not the end of it", text, got)
 		}
 		if strings.Contains(strings.ToLower(got), "[end of") {

@@ -11,7 +11,7 @@ import (
 // "agentsmd". The rest of the text stays as it is, with names that go on, as in "<agents_mdash>".
 func Untag(text, by string, names ...string) string {
 	words := folds(names)
-	return replaced(text, by, Angle, inTag, func(rest string) bool {
+	return replaced(text, by, '<', Angle, inTag, func(rest string) bool {
 		for _, name := range words {
 			end, whole := begins(rest, name, inTag)
 			next, _ := utf8.DecodeRuneInString(rest[end:])

@@ -195,7 +195,7 @@ func positionOf(ref string) (int, bool) {
 
 // frames are what begins a frame, ours or that of a summary, or a line of ours. A message that holds such
 // words must not look like the end of the quotation, or like another message.
-var frames = append([]string{"endof", "turn#", "####-##-##", "earliermessages"}, quote.SummaryFrames...)
+var frames = quote.FramesOf(append([]string{"endof", "turn#", "####-##-##", "earliermessages"}, quote.SummaryFrames...)...)
 
 // oneLine returns a text without line breaks, control characters, characters that are shown as nothing, and
 // frames.
@@ -211,7 +211,7 @@ func oneLine(text string) string {
 		before = r
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return quote.Unframe(strings.Join(strings.Fields(text), " "), frames...)
+	return frames.Unframe(strings.Join(strings.Fields(text), " "))
 }
 
 // joins reports whether an invisible character changes the one before it, as in Persian words and in emoji.

@@ -17,7 +17,7 @@ var ourMarks = regexp.MustCompile(`(?i)\[(\s*(?:\.\.\.|context\s*:|truncated\s*:
 
 // The words that begin the other marks, and the names of the frames of this module, as package quote takes them.
 var (
-	ourWords = []string{"resultmasked", "toolresultstored", "conversationtruncated", "#toolsdeferred", "##toolsdeferred", "###toolsdeferred", "####toolsdeferred"}
+	ourWords = quote.FramesOf("resultmasked", "toolresultstored", "conversationtruncated", "#toolsdeferred", "##toolsdeferred", "###toolsdeferred", "####toolsdeferred")
 	ourTags  = []string{"agentsmd", "memories", "skills", "scratchpad", "status", "conversationsummary"}
 )
 
@@ -28,7 +28,7 @@ func foreignText(text string, most int) string {
 	if len(text) > most || len(short) > most {
 		short = beginning(short, most-len(cutMark)) + cutMark // half of a longer name may be that of a frame
 	}
-	return quote.Untag(quote.Unframe(ourMarks.ReplaceAllString(short, "($1"), ourWords...), "(", ourTags...)
+	return quote.Untag(ourWords.Unframe(ourMarks.ReplaceAllString(short, "($1")), "(", ourTags...)
 }
 
 // cutMark ends a text that is shown in part.
