@@ -40,7 +40,8 @@ func adopt(t *testing.T, inner session.Service, cfg compaction.Config, n int) wo
 }
 
 // TestAdoptingALongHistoryCostsAsMuchAsItIsLong: four times the history costs four times as much, and not sixteen times, as
-// it would if each of its records cost a look at the whole. It counts allocations, so it runs alone.
+// it would if each of its records cost a look at the whole. It counts allocations, so it runs alone. These may grow by half
+// as much again: merges read values once more for each doubling.
 func TestAdoptingALongHistoryCostsAsMuchAsItIsLong(t *testing.T) {
 	const few, times, atMost = 1_000, 4, 5
 	plain := func() session.Service { return newPlain() }
@@ -58,7 +59,7 @@ func TestAdoptingALongHistoryCostsAsMuchAsItIsLong(t *testing.T) {
 			if grew := long.looks / short.looks; grew > atMost {
 				t.Errorf("the service looked %.1f times as often at events of a history %d times as long", grew, times)
 			}
-			if grew := long.allocations / short.allocations; grew > atMost {
+			if grew := long.allocations / short.allocations; grew > 1.5*times {
 				t.Errorf("it allocated %.1f times as much", grew)
 			}
 		})
