@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	ct "github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/selector"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -65,6 +66,28 @@ func planAhead(t *testing.T, set func(*snapshot)) {
 	}
 	if planned < 10 || merges == 0 {
 		t.Errorf("%d steps were planned ahead, %d of them merges", planned, merges)
+	}
+}
+
+// A window that no summarizer can read is written without a model, also once a merge has made room for it: what was planned
+// ahead would ask the model for it.
+func TestNoStepIsPlannedAheadOfTheFirstWithoutAModel(t *testing.T) {
+	t.Parallel()
+	h := summarized(3, 6, long("summaries"))
+	s := moment(h)
+	overLimit(s)
+	s.params.Threshold, s.params.Cost, s.params.MaxTokens = 0, promptsize.OfEvent, 10
+	merge := plan(*s)
+	if !merge.makesRoom || !merge.extractive || !merge.candidate.Unbounded {
+		t.Fatalf("%+v: the test shows nothing", merge)
+	}
+	h.Merge("m", recordIDs(merge.window.Absorb)...)
+	m, err := record.From(h.Last())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next := s.after(&merge, m); next != nil && !plan(*next).extractive {
+		t.Error("the next step asks a model")
 	}
 }
 

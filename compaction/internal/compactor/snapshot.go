@@ -85,9 +85,10 @@ func (c *compactor) snapshot() snapshot {
 }
 
 // after is the session once a step has stored a record; nil if that takes a new snapshot. A snapshot and a view cost as
-// much as there are visible events, and a history that grew before compaction was turned on takes many windows.
+// much as there are visible events, and a history that grew before compaction was turned on takes many windows. It takes
+// one, too, where the step is the first that asks no model: the steps behind it ask none either, and have other windows.
 func (s *snapshot) after(done *step, m *record.Metadata) *snapshot {
-	if done.otherwise != nil || len(s.asked) > 0 || s.failures > 0 || m.MidTurn() || slices.ContainsFunc(s.state.Current, (*record.Metadata).MidTurn) {
+	if done.otherwise != nil || done.extractive != s.job.Extractive || len(s.asked) > 0 || s.failures > 0 || m.MidTurn() || slices.ContainsFunc(s.state.Current, (*record.Metadata).MidTurn) {
 		return nil
 	}
 	next := *s
