@@ -128,3 +128,37 @@ func TestCompactIfNeededWritesACheckpointThatWaits(t *testing.T) {
 		t.Errorf("%+v, %v, %d records", result, err, len(stored))
 	}
 }
+
+// A caller that is gone asks for nothing more: what is left to summarize is not tried again and again.
+func TestCompactIfNeededEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	talk(t, inner, 300)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w, seen := &weatherman{}, &notes{}
+	cfg := compaction.DefaultConfig()
+	cfg.ContextWindow, cfg.Observer = 100_000, seen.Observe
+	cfg.Summarizer = &goneAfter{reader{w}, cancel}
+	svc := newService(t, inner, cfg)
+	if _, err := svc.CompactIfNeeded(ctx, ref); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v, want that the context was canceled", err)
+	}
+	if stored, declined := len(seen.of(compaction.Stored)), len(seen.of(compaction.Declined)); stored != 1 || declined != 1 || w.count() != 1 {
+		t.Errorf("%d summaries were stored, %d declined, by %d calls; want one of each", stored, declined, w.count())
+	}
+}
+
+// goneAfter is a reader whose second call finds that the caller is gone.
+type goneAfter struct {
+	reader
+	cancel func()
+}
+
+func (g *goneAfter) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	if g.count() == 1 {
+		g.cancel()
+		return summarizer.Result{}, ctx.Err()
+	}
+	return g.reader.Summarize(ctx, req)
+}

@@ -55,6 +55,9 @@ func (e *Engine) compactIfDue(ctx context.Context, st *sessions.State) (result R
 	j.Forced = e.cfg.automatic() && h.Meter.AnyOverLimit()
 	c := &compactor{engine: e, h: h, job: j, wrote: result.wrote}
 	for range maxSteps {
+		if ctx.Err() != nil { // each further step would be planned, reported and declined for that
+			break
+		}
 		next := c.planNext()
 		if next.action == nothing || next.action == wait {
 			result.Reason = cmp.Or(result.Reason, next.reason)
