@@ -14,6 +14,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
 )
 
@@ -309,4 +310,42 @@ func TestWithoutAModelALongHistoryIsSummarizedInPieces(t *testing.T) {
 	}
 	wantOnce(t, svc, h.Events)
 	checkView(t, svc)
+}
+
+// TestACheckpointThatIsAskedForWhileALongHistoryIsSummarizedIsWritten: the windows of the history are planned ahead, and the
+// last of them would take what the checkpoint is to hold.
+func TestACheckpointThatIsAskedForWhileALongHistoryIsSummarizedIsWritten(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	h := talk(t, inner, 300)
+	w := &busy{reader: reader{&weatherman{}}}
+	cfg := compaction.DefaultConfig()
+	cfg.ContextWindow, cfg.CheckpointTool, cfg.CheckpointTokens, cfg.Summarizer = 100_000, done, 500, w
+	svc := newService(t, inner, cfg)
+	turn := get(t, svc)
+	w.meanwhile = func() {
+		before := len(h.Events)
+		appendAll(t, svc, turn, marks(h, "marked", "the survey").Events[before:]...)
+	}
+	appendAll(t, svc, turn, h.User("new", "And tomorrow?").Last(), h.Agent("new", "agent", "The sun will shine.").Last())
+	stored := settled(t, svc)
+	if len(stored) < 3 || stored[1].Kind != record.KindSummary {
+		t.Fatalf("%d records: the test shows nothing", len(stored))
+	}
+	if m := stored[len(stored)-1]; m.Kind != record.KindCheckpoint || m.Note != "the survey" {
+		t.Errorf("the last of %d records is a %s with note %q, want the checkpoint", len(stored), m.Kind, m.Note)
+	}
+}
+
+// busy is a reader during whose second call something happens.
+type busy struct {
+	reader
+	meanwhile func()
+}
+
+func (b *busy) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	if b.count() == 1 {
+		b.meanwhile()
+	}
+	return b.reader.Summarize(ctx, req)
 }

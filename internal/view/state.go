@@ -61,8 +61,8 @@ func (s *State) CoveredAt(i int) bool {
 	return !invisible(s.raw[i])
 }
 
-// With returns the state as it will be once a record is stored, as far as Current goes: the records whose summaries are
-// shown. It must not be a mid-turn record, and none may be shown.
+// With returns the state as it will be once a record is stored, as far as Current and Stored go: the records whose
+// summaries are shown, and the number of all events. It must not be a mid-turn record, and none may be shown.
 func (s *State) With(m *record.Metadata) *State {
 	next, light := *s, *m
 	light.Covered = nil
@@ -71,6 +71,7 @@ func (s *State) With(m *record.Metadata) *State {
 	})
 	next.Current = append(next.Current, &light)
 	slices.SortStableFunc(next.Current, startFirst)
+	next.Stored++
 	return &next
 }
 

@@ -142,13 +142,18 @@ func (c *compactor) turnCanGoOn() bool {
 	return c.excess == 0
 }
 
-// planNext plans the next step, from what the last one has left if that is enough, else from a new snapshot.
+// planNext plans the next step, from what the last one has left if that is enough, else from a new snapshot. It is not
+// enough if the session has got more than the record of that step meanwhile: the turn may have gone on and asked for a
+// checkpoint, or gone back to what was over.
 func (c *compactor) planNext() step {
 	if now := c.ahead; now != nil {
 		c.ahead = nil
-		if next := plan(*now); next.writes() {
-			c.now, c.state = now, now.state
-			return next
+		c.h.CatchUp()
+		if c.h.View.Len() == now.state.Stored {
+			if next := plan(*now); next.writes() {
+				c.now, c.state = now, now.state
+				return next
+			}
 		}
 	}
 	now := c.snapshot()
