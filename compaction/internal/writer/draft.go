@@ -110,7 +110,8 @@ func newDraft(ctx context.Context, a Assignment, text string, result summarizer.
 		Meta: m, Events: window.Events, Tokens: window.Tokens, Text: text,
 		eventID: ids.New(ctx), invocationID: "e-" + ids.New(ctx),
 	}
-	d.givenUp.Store(&window.GivenUp)
+	givenUp := window.GivenUp // of its own: a pointer into the assignment would keep all that the window was selected from
+	d.givenUp.Store(&givenUp)
 	return d, nil
 }
 

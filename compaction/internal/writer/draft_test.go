@@ -1,11 +1,14 @@
 package writer
 
 import (
+	"cmp"
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	"google.golang.org/genai"
 
@@ -74,4 +77,34 @@ func TestCallsThatAreGivenUpAreReportedOnce(t *testing.T) {
 	if n := reported.Load(); n != 1 {
 		t.Errorf("%d calls were reported as given up, want 1", n)
 	}
+}
+
+// TestADraftKeepsNothingOfItsAssignmentAlive: a draft that cannot be stored waits, in many sessions at once, and the view
+// of a long history must not wait with it.
+func TestADraftKeepsNothingOfItsAssignmentAlive(t *testing.T) {
+	t.Parallel()
+	d, history := drafted(t)
+	for range 100 {
+		if runtime.GC(); history.Value() == nil {
+			break
+		}
+	}
+	if history.Value() != nil {
+		t.Error("the draft keeps what its window was selected from")
+	}
+	runtime.KeepAlive(d)
+}
+
+// drafted returns a draft, and what its assignment refers to.
+func drafted(t *testing.T) (*Draft, weak.Pointer[[1000]*session.Event]) {
+	history := &[1000]*session.Event{}
+	a := Assignment{
+		Window: selector.Selection{Events: []*session.Event{{ID: "e1", Author: "user"}}, Tokens: 1000},
+		Shown:  func(ev *session.Event) *session.Event { return cmp.Or(history[0], ev) },
+	}
+	d, err := newDraft(t.Context(), a, "The user wrote.", summarizer.Result{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, weak.Make(history)
 }
