@@ -16,6 +16,7 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // talk appends n turns of some 30 tokens each to a session that no compaction service has seen.
@@ -348,4 +349,35 @@ func (b *busy) Summarize(ctx context.Context, req summarizer.Request) (summarize
 		b.meanwhile()
 	}
 	return b.reader.Summarize(ctx, req)
+}
+
+// TestWindowsAreNotPlannedAheadForAModelOfBefore: a larger context window that an agent has got meanwhile needs no further
+// summaries.
+func TestWindowsAreNotPlannedAheadForAModelOfBefore(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	h := talk(t, inner, 1000)
+	w := &busy{reader: reader{&weatherman{}}}
+	var large atomic.Bool
+	cfg := compaction.Config{InvocationThreshold: compaction.Off, Synchronous: true, Summarizer: w}
+	var err error
+	if cfg.Registry, err = tokens.NewRegistry(tokens.Model{Name: "small", ContextWindow: 10_000}, tokens.Model{Name: "large", ContextWindow: 1_000_000}); err != nil {
+		t.Fatal(err)
+	}
+	cfg.AgentModelFunc = func(context.Context, compaction.SessionRef) string {
+		if large.Load() {
+			return "large"
+		}
+		return "small"
+	}
+	svc := newService(t, inner, cfg)
+	w.meanwhile = func() {
+		large.Store(true)
+		appendAll(t, svc, get(t, svc), h.Agent("new", "agent", "I think better now.").Last())
+	}
+	appendAll(t, svc, get(t, svc), h.User("new", "And tomorrow?").Last())
+	flush(t, svc)
+	if w.count() != 2 {
+		t.Errorf("%d summaries were written, want 2: the second was under way when the window grew", w.count())
+	}
 }

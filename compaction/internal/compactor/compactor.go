@@ -144,12 +144,12 @@ func (c *compactor) turnCanGoOn() bool {
 
 // planNext plans the next step, from what the last one has left if that is enough, else from a new snapshot. It is not
 // enough if the session has got more than the record of that step meanwhile: the turn may have gone on and asked for a
-// checkpoint, or gone back to what was over.
+// checkpoint, or gone back to what was over. Nor is it if the agent has another model.
 func (c *compactor) planNext() step {
 	if now := c.ahead; now != nil {
 		c.ahead = nil
 		c.h.CatchUp()
-		if c.h.View.Len() == now.state.Stored {
+		if c.h.View.Len() == now.state.Stored && c.h.State.Prompts.Limits() == now.limits {
 			if next := plan(*now); next.writes() {
 				c.now, c.state = now, now.state
 				return next
