@@ -17,8 +17,9 @@ type rest struct {
 
 // Next returns the window that follows once s is summarized: the one that the same function would select from what is then
 // visible, as long as nothing else happens in the session. It costs as much as it has events, however long the history is.
-// Where invocations overlap, it goes by where they began, and not by what is left of them. It is empty if no window follows, and also if only another look can tell: behind a window that is not Cut, behind one of
-// tool rounds, and while summaries of tool rounds are shown, which a window may absorb.
+// Where invocations overlap, it goes by where they began, and not by what is left of them. It is empty if no window
+// follows, and also if only another look can tell: behind a window that is not Cut, behind one of tool rounds, and while
+// summaries of tool rounds are shown, which a window may absorb.
 //
 //	a history of 100,000 events    Invocations: 1 to 1,200, Cut    Next: 1,201 to 2,400, Cut    Next: ...
 func (s *Selection) Next() Selection {
