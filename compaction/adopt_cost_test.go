@@ -43,6 +43,9 @@ func adopt(t *testing.T, inner session.Service, cfg compaction.Config, n int) wo
 // it would if each of its records cost a look at the whole. It counts allocations, so it runs alone. These may grow by half
 // as much again: merges read values once more for each doubling.
 func TestAdoptingALongHistoryCostsAsMuchAsItIsLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the costs are the same with the race detector and on either major of ADK")
+	}
 	const few, times, atMost = 1_000, 4, 5
 	plain := func() session.Service { return newPlain() }
 	for name, with := range map[string]struct {
