@@ -324,9 +324,10 @@ func TestACheckpointThatIsAskedForWhileALongHistoryIsSummarizedIsWritten(t *test
 	cfg.ContextWindow, cfg.CheckpointTool, cfg.CheckpointTokens, cfg.Summarizer = 100_000, done, 500, w
 	svc := newService(t, inner, cfg)
 	turn := get(t, svc)
-	w.meanwhile = func() {
+	w.meanwhile = func() error {
 		before := len(h.Events)
 		appendAll(t, svc, turn, marks(h, "marked", "the survey").Events[before:]...)
+		return nil
 	}
 	appendAll(t, svc, turn, h.User("new", "And tomorrow?").Last(), h.Agent("new", "agent", "The sun will shine.").Last())
 	stored := settled(t, svc)
@@ -338,15 +339,17 @@ func TestACheckpointThatIsAskedForWhileALongHistoryIsSummarizedIsWritten(t *test
 	}
 }
 
-// busy is a reader during whose second call something happens.
+// busy is a reader during whose second call something happens, which may fail the call.
 type busy struct {
 	reader
-	meanwhile func()
+	meanwhile func() error
 }
 
 func (b *busy) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 	if b.count() == 1 {
-		b.meanwhile()
+		if err := b.meanwhile(); err != nil {
+			return summarizer.Result{}, err
+		}
 	}
 	return b.reader.Summarize(ctx, req)
 }
@@ -371,9 +374,10 @@ func TestWindowsAreNotPlannedAheadForAModelOfBefore(t *testing.T) {
 		return "small"
 	}
 	svc := newService(t, inner, cfg)
-	w.meanwhile = func() {
+	w.meanwhile = func() error {
 		large.Store(true)
 		appendAll(t, svc, get(t, svc), h.Agent("new", "agent", "I think better now.").Last())
+		return nil
 	}
 	appendAll(t, svc, get(t, svc), h.User("new", "And tomorrow?").Last())
 	flush(t, svc)

@@ -139,7 +139,10 @@ func TestCompactIfNeededEndsWithItsContext(t *testing.T) {
 	w, seen := &weatherman{}, &notes{}
 	cfg := compaction.DefaultConfig()
 	cfg.ContextWindow, cfg.Observer = 100_000, seen.Observe
-	cfg.Summarizer = &goneAfter{reader{w}, cancel}
+	cfg.Summarizer = &busy{reader{w}, func() error {
+		cancel()
+		return ctx.Err()
+	}}
 	svc := newService(t, inner, cfg)
 	if _, err := svc.CompactIfNeeded(ctx, ref); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, want that the context was canceled", err)
@@ -147,18 +150,4 @@ func TestCompactIfNeededEndsWithItsContext(t *testing.T) {
 	if stored, declined := len(seen.of(compaction.Stored)), len(seen.of(compaction.Declined)); stored != 1 || declined != 1 || w.count() != 1 {
 		t.Errorf("%d summaries were stored, %d declined, by %d calls; want one of each", stored, declined, w.count())
 	}
-}
-
-// goneAfter is a reader whose second call finds that the caller is gone.
-type goneAfter struct {
-	reader
-	cancel func()
-}
-
-func (g *goneAfter) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
-	if g.count() == 1 {
-		g.cancel()
-		return summarizer.Result{}, ctx.Err()
-	}
-	return g.reader.Summarize(ctx, req)
 }

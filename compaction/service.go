@@ -139,7 +139,7 @@ func (s *CompactionSessionService) List(ctx context.Context, req *session.ListRe
 	}
 	listed := make([]session.Session, len(resp.Sessions))
 	for i, sess := range resp.Sessions {
-		if adk.IsNil(sess) { // whoever reads the list asks each session for its ID
+		if adk.IsNil(sess) { // the reader of the list would panic when it asks the session for its ID
 			return nil, fmt.Errorf("inner service returned no session in place %d of %d of its list", i+1, len(resp.Sessions))
 		}
 		listed[i] = s.sessions.Wrap(sess, true)

@@ -95,7 +95,7 @@ func TestNoCutResultExceedsItsLimitOfTokens(t *testing.T) {
 	}
 }
 
-// What is kept of a text may be large: a cap of many tokens, or a text of which a token has many bytes.
+// A cut may keep a large text: the cap allows many tokens, or each token of the text has many bytes.
 func TestACapHoldsWhereMuchIsKept(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

@@ -143,10 +143,10 @@ func (s *snapshot) invocations(params selector.Params, branch string) selector.S
 	return sel
 }
 
-// behind is the window that is due once another is summarized, as far as that is certain without a look at the session. By turns,
-// it is whatever the same trigger selects next. By tokens, it is that as long as there is more than the summarizer reads in
-// one call: while the prompt is over what made the first window due, by estimate, and for one that pays until the rest is
-// summarized too, see rest.
+// behind is the window that is due once the window of c is summarized, as far as that is certain without a look at the
+// session; an empty one otherwise. By turns, it is what the trigger selects next. By tokens, the trigger must select more
+// than the summarizer reads in one call, and the prompt must still be, by estimate, as large as what made the first window
+// due. A window that pays goes on until the rest is summarized too, see rest.
 func (s *snapshot) behind(c candidate) candidate {
 	c.Selection, c.missing = c.Next(), -1
 	switch c.trigger {

@@ -49,14 +49,15 @@ const ownTime = time.Hour
 
 // of returns the values of a window: those of its events, and those of the records that it absorbs. The app's
 // function sees both: it may have been added after an earlier record was stored. If it fails, there are none, and no later
-// record tries again: values stand beside what the record covers.
+// record takes them, because a record has only values of what it covers.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, maxTokens int) (out []record.Value, err error) {
 	var found []record.Value
 	within := v.within
 	if v.redact == nil {
 		within = ownTime
 	}
-	// A caller who leaves says nothing of the function, and the summary is stored without one: it would never get values.
+	// The context of the caller does not end this: a canceled turn is no failure of the function, and its summary is
+	// stored all the same, so the summary would lack its values for good.
 	err = v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
 		lists := [][]record.Value{values.Of(events, v.redact)}
 		for _, m := range absorbed {

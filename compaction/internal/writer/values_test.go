@@ -89,7 +89,7 @@ func TestACallerWhoLeavesLosesNoValues(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	v := NewValues(func(text string) string {
 		leave()
-		time.Sleep(5 * time.Millisecond) // whoever waits for the context sees it
+		time.Sleep(5 * time.Millisecond) // code that waits for the context sees that it has ended
 		return text
 	})
 	v.within = time.Minute
