@@ -360,6 +360,8 @@ func (p *player) message(turn turn) *genai.Content {
 			if turn.payload > 0 {
 				response["payload"] = map[string]any{"text": strings.Repeat("The address has changed to Bremen. ", turn.payload)}
 			}
+		} else if turn.payload > 0 {
+			response["text"] = strings.Repeat("The address has changed to Bremen. ", turn.payload)
 		}
 		if call.Name == "adk_request_input" {
 			response = map[string]any{"response": fmt.Sprintf("answer %d%s", n, p.fact("answer %d", p.turn))}

@@ -5,6 +5,7 @@ package difference_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/adk-go-ext/longsession/compaction"
@@ -227,4 +228,31 @@ func TestASummaryOfRoundsMovesNothingBehindATask(t *testing.T) {
 	first.options = []string{"path"}
 	a := flow(slices.Concat(chat(4), []turn{{answers: []int{1}, fresh: true}}, chat(4)), &part{kind: "dynamic", name: "outer", parts: []*part{first, inner}})
 	a.agreeAnyway(t, false, "member runs wait(")
+}
+
+// TestANodeThatGoesOnIsGivenWhatItIsGivenBare: ReconstructRunState in workflow/persistence.go reads the user's message,
+// the texts of agents and the results of calls that take long. They are larger than the window, or than what is shown of a
+// result, and must reach the nodes whole.
+func TestANodeThatGoesOnIsGivenWhatItIsGivenBare(t *testing.T) {
+	t.Parallel()
+	both := []turn{{answers: []int{0, 1}, fresh: true, payload: 2_000}}
+	for _, asks := range []string{"ask", "ask again"} {
+		asker := &part{kind: asks, name: "asker", once: true}
+		waiter := &part{kind: "agent", name: "waiter", plan: []step{calls("order")}}
+		for name, a := range map[string]app{
+			"a message": flow(slices.Concat([]turn{{say: strings.Repeat("A line of the plan. ", 2_000)}}, chat(2), answersOldest(1), chat(1)), asker, work("last")),
+			"a text":    flow(slices.Concat(chat(3), answersOldest(1), chat(1)), &part{kind: "agent", name: "writer", plan: repeat(5, step{words: 9_000})}, asker, work("last")),
+			"a result":  flow(slices.Concat(chat(1), both, chat(1)), &part{kind: "fan", name: "fan", parts: []*part{waiter, asker}}, work("last")),
+		} {
+			for _, layers := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/layers %t", asks, name, layers), func(t *testing.T) {
+					t.Parallel()
+					diff, _ := a.compare(t, storages.InMemory(), policy{layers: layers, change: func(cfg *compaction.Config) { cfg.ContextWindow, cfg.MaxOutputTokens = 3_000, compaction.Off }})
+					if diff != "" {
+						t.Error(diff[:min(len(diff), 2_000)])
+					}
+				})
+			}
+		}
+	}
 }

@@ -18,6 +18,15 @@ const requestCredential = "adk_request_credential"
 // confirmation, a credential, an input. ADK keeps them out of prompts, and acts on what the session says of them.
 func IsRequest(name string) bool { return strings.HasPrefix(name, "adk_request_") }
 
+// requestInput is the call by which a node of a workflow asks the user: WorkflowInputFunctionCallName in
+// workflow/request_input.go. Only ADK v2 has it.
+const requestInput = "adk_request_input"
+
+// AnswersInput reports whether an event of the user answers a node of a workflow that has asked. It is false for nil.
+func AnswersInput(ev *session.Event) bool {
+	return ev != nil && ev.Author == "user" && slices.ContainsFunc(FunctionResponses(ev), func(r *genai.FunctionResponse) bool { return r.Name == requestInput })
+}
+
 // FunctionCalls returns the function calls of an event, nil for a nil event.
 func FunctionCalls(ev *session.Event) []*genai.FunctionCall {
 	var out []*genai.FunctionCall

@@ -22,47 +22,88 @@ const minShown = 48
 // end of what is largest in it. How much follows from the view, from the window, and from what the provider has
 // counted. ADK's own calls and the answers to them stay as they are, because ADK reads in the session which call a person
 // has confirmed, and with what. So does the user's newest message: if it is too large, the provider says so. Summaries
-// stay whole, too. The view itself, which summaries are written from, never changes.
+// stay whole, too. The view itself, which summaries are written from, never changes. A workflow that goes on finds its
+// events whole in any case.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
-	limits := h.State.Prompts.Limits() // nil until the agent's model is known
-	if limits == nil || h.Listed || h.isAhead || h.owner.fits {
+	// The limits are nil until the agent's model is known.
+	tight := h.State.Prompts.Limits() != nil && !h.Listed && !h.isAhead && !h.owner.fits
+	run, goesOn := resumed(events)
+	if !tight && !goesOn {
 		return events
 	}
 	last := h.fitted.Load()
-	if last == nil || last.of != events {
-		last = h.fit(events)
+	if last == nil || last.of != events || last.tight != tight {
+		last = &fitted{trimmed: trimmed{of: events, events: events}, tight: tight}
+		if goesOn {
+			last.events = h.whole(events, run)
+		}
+		if tight {
+			h.fit(last, func(ev *session.Event) bool { return goesOn && ev.InvocationID == run })
+		}
 		h.fitted.Store(last)
 	}
-	h.State.Prompts.Show(last.shown)
+	if tight {
+		h.State.Prompts.Show(last.shown)
+	}
 	return last.events
 }
 
 // fitted is what readers are shown of one snapshot, and how large that is, by branch.
 type fitted struct {
 	trimmed
+	tight bool // it is kept within the window
 	shown map[string]meter.Shown
 }
 
-// fit shortens a snapshot for each reader that it is too large for.
-func (h *Handle) fit(events *view.Snapshot) *fitted {
-	out := &fitted{trimmed{of: events, events: events}, map[string]meter.Shown{}}
+// resumed returns the invocation of a workflow that goes on now: the newest event is the user's answer to one of its
+// nodes.
+func resumed(events *view.Snapshot) (invocation string, goesOn bool) {
+	newest := events.At(events.Len() - 1)
+	if !adk.ResumesRuns || !adk.AnswersInput(newest) {
+		return "", false
+	}
+	return newest.InvocationID, true
+}
+
+// whole returns a snapshot in which the events of an invocation are as they are stored. When a workflow goes on, ADK reads
+// in them what its nodes are given: the user's message, the texts of agents, the results of calls that take long. See
+// ReconstructRunState in workflow/persistence.go.
+func (h *Handle) whole(events *view.Snapshot, invocation string) *view.Snapshot {
+	state := h.View.State()
+	out := slices.Clone(events.Slice())
+	for _, stored := range state.View {
+		if form := state.Shown(stored); form != stored && stored.InvocationID == invocation {
+			if i := slices.Index(out, form); i >= 0 {
+				out[i] = stored
+			}
+		}
+	}
+	if slices.Equal(out, events.Slice()) {
+		return events
+	}
+	return events.With(out)
+}
+
+// fit shortens a snapshot for each reader that it is too large for, except the events that stay whole.
+func (h *Handle) fit(out *fitted, whole func(*session.Event) bool) {
+	out.shown = map[string]meter.Shown{}
 	branches := h.Meter.Branches()
 	for _, reader := range branches {
 		size, most, over := h.Meter.Room(reader, len(branches) == 1)
 		shown := meter.Shown{View: size, Tokens: size}
 		if over {
 			var events []*session.Event
-			events, shown.Tokens = shortened(out.events.Slice(), most, reader, h.View.State())
+			state := h.View.State()
+			events, shown.Tokens = shortened(out.events.Slice(), most, reader, func(ev *session.Event) bool { return state.Summary(ev) != nil || whole(ev) })
 			out.events = out.events.With(events)
 		}
 		out.shown[reader] = shown
 	}
-	return out
 }
 
-// shortened returns the events with the largest ones shortened, so that the reader sees at most limit tokens if that is
-// possible. size is how many tokens the reader sees.
-func shortened(events []*session.Event, limit int, reader string, state *view.State) (out []*session.Event, size int) {
+// shortened returns the events with the largest ones shortened, except those that stay whole, so that the reader sees at
+// most limit tokens if that is possible. size is how many tokens the reader sees.
+func shortened(events []*session.Event, limit int, reader string, whole func(*session.Event) bool) (out []*session.Event, size int) {
 	newest := -1
 	for i, ev := range events {
 		if class := adk.Classify(ev); class.Is(adk.ByUser) && !class.Is(adk.Responds) {
@@ -76,7 +117,7 @@ func shortened(events []*session.Event, limit int, reader string, state *view.St
 			if !adk.Visible(reader, adk.Lane(ev)) {
 				continue
 			}
-			if i != newest && state.Summary(ev) == nil && promptsize.OfEvent(ev) > most {
+			if i != newest && promptsize.OfEvent(ev) > most && !whole(ev) {
 				out[i] = shortenedEvent(ev, most)
 			}
 			size += promptsize.OfEvent(out[i])
