@@ -202,6 +202,16 @@ func TestAnAgentFindsItsTaskInTheMiddleOfItsRun(t *testing.T) {
 	}
 }
 
+// TestAMergePutsNoRoundsInFrontOfTheirTask: between two requests of an agent, two summaries in front of its task become one,
+// and its own rounds are summarized. That summary stays behind the task.
+func TestAMergePutsNoRoundsInFrontOfTheirTask(t *testing.T) {
+	t.Parallel()
+	rounds := []step{calls("delegate:nobody"), calls("lookup"), calls("lookup", "delegate:nobody"), says} // calls of no tool have facts
+	member := &part{kind: "agent", name: "member", plan: slices.Repeat(rounds, 6)}
+	a := flow(chat(6), member, work("last"))
+	a.agreeAnyway(t, false, "asks member for the 23th time")
+}
+
 // TestAScopeIntoWhichOneAgentWritesShowsAllItsSummaries: buildContentsCurrentTurnContextOnly in
 // internal/llminternal/contents_processor.go begins the prompt of a node at the last event that the user or another agent
 // has written in its scope.

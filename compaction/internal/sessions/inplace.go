@@ -9,6 +9,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
+	"github.com/adk-go-ext/longsession/record"
 )
 
 // places keeps the events that a handle shows at their positions while a node of a workflow runs. An agent that runs for
@@ -71,7 +72,8 @@ func (p *places) place(events *view.Snapshot) *view.Snapshot {
 type slot struct{ of, shown *session.Event }
 
 // slots returns for each summary the place that it takes, by position: its own, or that of the first event of its lane
-// that is hidden now. There it has that event's author, because ADK begins prompts at the last event by another author.
+// that is hidden now, for tool rounds the first behind their anchor: a merge may have left places in front of the task.
+// There it has that event's author, because ADK begins prompts at the last event by another author.
 func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 	now := map[string]*session.Event{}
 	for ev := range events.All() {
@@ -84,7 +86,7 @@ func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 			continue
 		}
 		at := slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == s.ID })
-		for i := 0; i < len(before) && at < 0; i++ {
+		for i := anchored(m, before); i < len(before) && at < 0; i++ {
 			if _, taken := out[i]; !taken && now[before[i].ID] == nil && before[i].Content != nil && adk.Lane(before[i]) == adk.Lane(s) {
 				at = i
 			}
@@ -100,6 +102,14 @@ func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 		out[at] = slot{s, shown}
 	}
 	return out
+}
+
+// anchored returns the first position that a summary may take.
+func anchored(m *record.Metadata, before []*session.Event) int {
+	if !m.MidTurn() || m.After.ID == "" {
+		return 0
+	}
+	return 1 + slices.IndexFunc(before, func(ev *session.Event) bool { return record.Normalize(ev.ID) == m.After.ID })
 }
 
 // fill puts the events where they were shown before, and summaries into their slots. It reports whether each slot is
