@@ -8,6 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/adk/agent"
+	"google.golang.org/adk/agent/workflowagent"
+	"google.golang.org/adk/session"
+	"google.golang.org/adk/workflow"
+
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 )
@@ -209,6 +214,28 @@ func TestAMergePutsNoRoundsInFrontOfTheirTask(t *testing.T) {
 	rounds := []step{calls("delegate:nobody"), calls("lookup"), calls("lookup", "delegate:nobody"), says} // calls of no tool have facts
 	member := &part{kind: "agent", name: "member", plan: slices.Repeat(rounds, 6)}
 	a := flow(chat(6), member, work("last"))
+	a.agreeAnyway(t, false, "asks member for the 23th time")
+}
+
+// TestAnAgentThatRunsTwiceFindsTheRoundsOfItsSecondRun: nobody else writes between the runs, so one summary stands for the
+// rounds of both.
+func TestAnAgentThatRunsTwiceFindsTheRoundsOfItsSecondRun(t *testing.T) {
+	t.Parallel()
+	rounds := []step{calls("delegate:nobody"), calls("lookup"), calls("lookup", "delegate:nobody"), says}
+	a := app{turns: chat(3), make: func(p *player) agent.Agent {
+		member := p.node(&part{kind: "agent", name: "member", plan: slices.Repeat(rounds, 6)})
+		twice := workflow.NewDynamicNode("twice", func(ctx agent.Context, _ any, _ func(*session.Event) error) (any, error) {
+			if _, err := workflow.RunNode[any](ctx, member, any("Do this.")); err != nil {
+				return nil, err
+			}
+			return workflow.RunNode[any](ctx, member, any("And now that."))
+		}, workflow.NodeConfig{})
+		made, err := workflowagent.New(workflowagent.Config{Name: "flow", Edges: []workflow.Edge{{From: workflow.Start, To: twice}}})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return made
+	}}
 	a.agreeAnyway(t, false, "asks member for the 23th time")
 }
 

@@ -72,8 +72,9 @@ func (p *places) place(events *view.Snapshot) *view.Snapshot {
 type slot struct{ of, shown *session.Event }
 
 // slots returns for each summary the place that it takes, by position: its own, or that of the first event of its lane
-// that is hidden now, for tool rounds the first behind their anchor: a merge may have left places in front of the task.
-// There it has that event's author, because ADK begins prompts at the last event by another author.
+// that is hidden now. Tool rounds take the place of the last such event behind their anchor: the others may be in front of the
+// task, where a merge or an earlier run of the same agent was. There it has that event's author, because ADK begins prompts
+// at the last event by another author.
 func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 	now := map[string]*session.Event{}
 	for ev := range events.All() {
@@ -86,7 +87,8 @@ func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 			continue
 		}
 		at := slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == s.ID })
-		for i := anchored(m, before); i < len(before) && at < 0; i++ {
+		own := at >= 0
+		for i := anchored(m, before); i < len(before) && !own && (at < 0 || m.MidTurn()); i++ {
 			if _, taken := out[i]; !taken && now[before[i].ID] == nil && before[i].Content != nil && adk.Lane(before[i]) == adk.Lane(s) {
 				at = i
 			}
