@@ -9,7 +9,6 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/view"
-	"github.com/adk-go-ext/longsession/record"
 )
 
 // places keeps the events that a handle shows at their positions while a node of a workflow runs. An agent that runs for
@@ -87,8 +86,11 @@ func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 			continue
 		}
 		at := slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == s.ID })
-		own := at >= 0
-		for i := anchored(m, before); i < len(before) && !own && (at < 0 || m.MidTurn()); i++ {
+		own, from := at >= 0, 0
+		if m.MidTurn() { // from is 0 for an anchor that was not shown
+			from = 1 + slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == m.After.ID })
+		}
+		for i := from; i < len(before) && !own && (at < 0 || m.MidTurn()); i++ {
 			if _, taken := out[i]; !taken && now[before[i].ID] == nil && before[i].Content != nil && adk.Lane(before[i]) == adk.Lane(s) {
 				at = i
 			}
@@ -104,14 +106,6 @@ func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 		out[at] = slot{s, shown}
 	}
 	return out
-}
-
-// anchored returns the first position that a summary may take.
-func anchored(m *record.Metadata, before []*session.Event) int {
-	if !m.MidTurn() || m.After.ID == "" {
-		return 0
-	}
-	return 1 + slices.IndexFunc(before, func(ev *session.Event) bool { return record.Normalize(ev.ID) == m.After.ID })
 }
 
 // fill puts the events where they were shown before, and summaries into their slots. It reports whether each slot is
