@@ -58,11 +58,11 @@ type fitted struct {
 // resumed returns the invocation of a workflow that goes on now: the newest event is the user's answer to one of its
 // nodes.
 func resumed(events *view.Snapshot) (invocation string, goesOn bool) {
-	newest := events.At(events.Len() - 1)
-	if !adk.ResumesRuns || !adk.AnswersInput(newest) {
+	if !adk.ResumesRuns || events.Len() == 0 {
 		return "", false
 	}
-	return newest.InvocationID, true
+	newest := events.At(events.Len() - 1)
+	return newest.InvocationID, adk.AnswersInput(newest)
 }
 
 // whole returns a snapshot in which the events of an invocation are as they are stored. When a workflow goes on, ADK reads

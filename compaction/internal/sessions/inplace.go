@@ -71,9 +71,9 @@ func (p *places) place(events *view.Snapshot) *view.Snapshot {
 type slot struct{ of, shown *session.Event }
 
 // slots returns for each summary the place that it takes, by position: its own, or that of the first event of its lane
-// that is hidden now. Tool rounds take the place of the last such event behind their anchor: the others may be in front of the
-// task, where a merge or an earlier run of the same agent was. There it has that event's author, because ADK begins prompts
-// at the last event by another author.
+// that is hidden now. Tool rounds take the place of the last such event behind their anchor: the others may be in front of
+// the task, where a merge or an earlier run of the same agent was. There it has that event's author, because ADK begins
+// prompts at the last event by another author.
 func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 	now := map[string]*session.Event{}
 	for ev := range events.All() {
@@ -85,14 +85,25 @@ func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 		if s == nil {
 			continue
 		}
-		at := slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == s.ID })
-		own, from := at >= 0, 0
-		if m.MidTurn() { // from is 0 for an anchor that was not shown
-			from = 1 + slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == m.After.ID })
+		free := func(i int) bool {
+			_, taken := out[i]
+			return !taken && now[before[i].ID] == nil && before[i].Content != nil && adk.Lane(before[i]) == adk.Lane(s)
 		}
-		for i := from; i < len(before) && !own && (at < 0 || m.MidTurn()); i++ {
-			if _, taken := out[i]; !taken && now[before[i].ID] == nil && before[i].Content != nil && adk.Lane(before[i]) == adk.Lane(s) {
-				at = i
+		at := slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == s.ID })
+		switch {
+		case at >= 0:
+		case m.MidTurn():
+			anchor := slices.IndexFunc(before, func(ev *session.Event) bool { return ev.ID == m.After.ID })
+			for i := len(before) - 1; i > anchor && at < 0; i-- {
+				if free(i) {
+					at = i
+				}
+			}
+		default:
+			for i := 0; i < len(before) && at < 0; i++ {
+				if free(i) {
+					at = i
+				}
 			}
 		}
 		if at < 0 {
