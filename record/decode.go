@@ -110,8 +110,10 @@ func Decode(value any) (*Metadata, error) {
 		Note:                 d.text(fNote, optional),
 		Model:                d.text(fModel, optional),
 		Usage:                d.usage(fUsage),
-		Values:               decodeValues(object[fValues]),
-		LedgerTokens:         decodeLedgerTokens(object),
+		Values:               decodeValues(object[fValues], ofValues),
+		LedgerTokens:         decodeTokens(object, fLedgerTokens),
+		Said:                 decodeValues(object[fSaid], ofSaid),
+		SaidTokens:           decodeTokens(object, fSaidTokens),
 	}
 	if d.err != nil {
 		return nil, d.err

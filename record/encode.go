@@ -37,6 +37,8 @@ const (
 	fUsage             = "usage"
 	fValues            = "values"
 	fLedgerTokens      = "ledger_tokens"
+	fSaid              = "said"
+	fSaidTokens        = "said_tokens"
 
 	fRefID           = "id"
 	fRefInvocationID = "invocation_id"
@@ -113,11 +115,17 @@ func Encode(m *Metadata) map[string]any {
 			fOutputTokens: float64(m.Usage.OutputTokens),
 		}
 	}
-	if values := encodeValues(m.Values); len(values) > 0 {
+	if values := encodeValues(m.Values, ofValues); len(values) > 0 {
 		out[fValues] = values
 	}
 	if m.LedgerTokens > 0 && m.LedgerTokens <= maxLedgerTokens {
 		out[fLedgerTokens] = float64(m.LedgerTokens)
+	}
+	if said := encodeValues(m.Said, ofSaid); len(said) > 0 {
+		out[fSaid] = said
+	}
+	if m.SaidTokens > 0 && m.SaidTokens <= maxLedgerTokens {
+		out[fSaidTokens] = float64(m.SaidTokens)
 	}
 	return out
 }

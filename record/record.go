@@ -135,6 +135,15 @@ type Metadata struct {
 	// LedgerTokens is how many tokens that list may take up while this record is the newest that has a place for
 	// it. It is stored, so that each process and each tool shows the same bytes whatever its configuration is.
 	LedgerTokens int
+
+	// Said are texts of the user among the covered events, oldest first, word for word but for what may be a secret, and
+	// for the middle of long ones: candidates for what the view shows in front of that list. Only Text, Event and At are
+	// used. A record that absorbs others has theirs, too. At most 1,024 are stored and read, each of at most 8 KiB,
+	// together of at most 64 KiB.
+	Said []Value
+	// SaidTokens is how many tokens of them may be shown while this record is the newest that has a place for them,
+	// stored for the reason of LedgerTokens.
+	SaidTokens int
 }
 
 // Later reports whether m was made after other: by CreatedAt, and by RecordID if both are equal.

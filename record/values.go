@@ -1,6 +1,20 @@
 package record
 
-import "math"
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// bounds are those of a list in a record.
+type bounds struct {
+	count       int // of entries
+	text, texts int // bytes of one text, and of all
+}
+
+var (
+	ofValues = bounds{maxValues, maxValueText, math.MaxInt}
+	ofSaid   = bounds{1024, 8 << 10, 64 << 10} // some 2,000 tokens of it are shown
+)
 
 // Bounds of what is stored and read. A record that somebody forged or damaged may claim any amount, and each
 // view of its session would pay for it.
@@ -10,22 +24,23 @@ const (
 	maxLedgerTokens = 100_000 // more than summaries ever take up
 )
 
-// Values are an addition to a record that is complete without them. So a value that cannot be read is left out,
-// and the others stay: to refuse the record for it would show the events that the record hides, or drop a good
-// summary. A ledger_tokens that cannot be read is 0, so no values are shown.
+// Values, and what the user said, are an addition to a record that is complete without them. So an entry that cannot be
+// read is left out, and the others stay: to refuse the record for it would show the events that the record hides, or drop
+// a good summary. A ledger_tokens or said_tokens that cannot be read is 0, so nothing of them is shown.
 
 // valid reports whether a value can be stored and read.
-func (v *Value) valid() bool {
-	return v.Text != "" && len(v.Text) <= maxValueText && v.Uses >= 0 && v.Uses <= 1<<53 &&
+func (v *Value) valid(within bounds) bool {
+	return v.Text != "" && len(v.Text) <= within.text && utf8.ValidString(v.Text) && v.Uses >= 0 && v.Uses <= 1<<53 &&
 		v.Score >= 0 && !math.IsInf(v.Score, 0) // NaN is not >= 0
 }
 
-func encodeValues(values []Value) []any {
+func encodeValues(values []Value, within bounds) []any {
 	var out []any
 	for _, v := range values {
-		if !v.valid() || len(out) == maxValues {
+		if !v.valid(within) || len(v.Text) > within.texts || len(out) == within.count {
 			continue
 		}
+		within.texts -= len(v.Text)
 		object := map[string]any{fValueText: v.Text, fValueScore: v.Score}
 		for field, text := range map[string]string{fValueKind: v.Kind, fValueAuthor: v.Author, fValueEvent: v.Event} {
 			if text != "" {
@@ -44,11 +59,11 @@ func encodeValues(values []Value) []any {
 }
 
 // decodeValues reads the values that can be read.
-func decodeValues(stored any) []Value {
+func decodeValues(stored any, within bounds) []Value {
 	list, _ := stored.([]any)
 	var out []Value
 	for _, entry := range list {
-		if len(out) == maxValues {
+		if len(out) == within.count {
 			break
 		}
 		object, ok := entry.(map[string]any)
@@ -61,16 +76,18 @@ func decodeValues(stored any) []Value {
 			Author: d.text(fValueAuthor, optional), Event: d.text(fValueEvent, optional),
 			At: d.time(fValueAt, optional), Uses: d.integer(fValueUses, optional), Score: d.number(fValueScore, optional),
 		}
-		if d.err == nil && v.valid() {
+		if d.err == nil && v.valid(within) && len(v.Text) <= within.texts {
+			within.texts -= len(v.Text)
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-func decodeLedgerTokens(object map[string]any) int {
+// decodeTokens reads how many tokens of an addition are shown.
+func decodeTokens(object map[string]any, field string) int {
 	d := decoder{object: object}
-	if n := d.integer(fLedgerTokens, optional); d.err == nil && n <= maxLedgerTokens {
+	if n := d.integer(field, optional); d.err == nil && n <= maxLedgerTokens {
 		return n
 	}
 	return 0
