@@ -134,8 +134,21 @@ type Config struct {
 	// trigger allows; and a compaction uses at most half of the tokens that it frees. A change takes effect
 	// with the next record of a session. 0 means 600. Off stores and shows none.
 	MaxLedgerTokens int
-	// Redact returns a text without what must not be stored as an exact value, such as names of patients. It gets
-	// the texts of messages before values are taken from them, and values that a record takes over from an
+	// MaxUserTokens is how many tokens of what the user said a branch may show word for word, in front of these values:
+	// the texts of the user's summarized messages, which a model that writes a summary puts into other words. They are
+	// stored in the record, at most 64 KiB, without sentences that may hold a secret. Where there are more, the first
+	// message stays, then those that instruct or correct, the newest first, then the others. A branch shows fewer if this
+	// is more than an eighth of the prompt that the token trigger allows; and none where the extractive summarizer wrote
+	// all summaries, which quotes the user, or where the user writes more than a quarter of what is stored. It gives way
+	// before the values where a compaction would use more than half of what it frees. 0 means 1,000, or 2,000 where the
+	// agent calls tools. Off stores and shows none.
+	MaxUserTokens int
+	// IsPerson reports whether a person wrote a message that ADK stores under the user's name. It must be pure, safe for
+	// concurrent use, and fast; if it fails, the record is stored as if Redact had failed. If nil, the form tells: command
+	// output and notices between tags, and notes in brackets, are of programs.
+	IsPerson func(message *session.Event) bool
+	// Redact returns a text without what must not be stored as an exact value or as the user's words, such as names of
+	// patients. It gets the texts of messages before anything is taken from them, and what a record takes over from an
 	// earlier one. It must be pure, safe for concurrent use, and fast. If it panics, or takes more than 5 seconds for
 	// a window, the record is stored without values, and these are not taken again: neither those of its messages nor
 	// those of the records that it absorbs. While a call hangs, no session gets values. Keys, tokens and card numbers
@@ -238,17 +251,19 @@ type Config struct {
 
 // Defaults of [DefaultConfig] and, but for the first, of zero fields.
 const (
-	defaultInvocationThreshold = 5    // ADR-009, as in adk-python's EventsCompactionConfig examples
-	defaultOverlapSize         = 2    // ADR-009: at least 2 keeps references to the last exchange resolvable
-	defaultSafetyRatio         = 0.7  // ADR-006 and ADR-009
-	defaultBound               = 0.95 // the same where prices decide: airline chats at 8,000 cost 1.06 of none with it, 1.22 with 0.7
-	defaultBoundShare          = 0.97 // of BlockRatio
-	defaultBlockRatio          = 0.98 // ADR-006: at 98% nothing is sent before it is compacted
-	defaultRetainEvents        = 10   // ADR-006: the last 10 messages in full
-	defaultMaxSummaries        = 5    // ADR-009
-	defaultMaxSummaryTokens    = 500  // ADR-009
-	defaultMaxLedgerTokens     = 600  // 84% of the facts asked for in recorded chats are in such a prompt, 60% without
-	defaultCheckpointTokens    = 2000 // a task of fewer tokens costs a model call and saves next to nothing
+	defaultInvocationThreshold = 5     // ADR-009, as in adk-python's EventsCompactionConfig examples
+	defaultOverlapSize         = 2     // ADR-009: at least 2 keeps references to the last exchange resolvable
+	defaultSafetyRatio         = 0.7   // ADR-006 and ADR-009
+	defaultBound               = 0.95  // the same where prices decide: airline chats at 8,000 cost 1.06 of none with it, 1.22 with 0.7
+	defaultBoundShare          = 0.97  // of BlockRatio
+	defaultBlockRatio          = 0.98  // ADR-006: at 98% nothing is sent before it is compacted
+	defaultRetainEvents        = 10    // ADR-006: the last 10 messages in full
+	defaultMaxSummaries        = 5     // ADR-009
+	defaultMaxSummaryTokens    = 500   // ADR-009
+	defaultUserTokens          = 1_000 // of the user's messages, recorded chats then have 84% whole in each prompt; 55% without, if the writer quotes none
+	defaultUserTokensWithTools = 2_000 // the same of recorded coding agents: 91%, and 51% without
+	defaultMaxLedgerTokens     = 600   // 84% of the facts asked for in recorded chats are in such a prompt, 60% without
+	defaultCheckpointTokens    = 2000  // a task of fewer tokens costs a model call and saves next to nothing
 	defaultTimeout             = 60 * time.Second
 )
 

@@ -252,7 +252,7 @@ func TestCompactOverShortEventsShrinksTheViewOrSaysWhyNot(t *testing.T) {
 		for _, ledger := range []int{0, compaction.Off} {
 			for _, n := range []int{2, 4, 6, 8, 12, 20, 40} {
 				cfg, _ := oracleConfig()
-				cfg.Summarizer, cfg.InvocationThreshold, cfg.MaxLedgerTokens = write, compaction.Off, ledger
+				cfg.Summarizer, cfg.InvocationThreshold, cfg.MaxLedgerTokens, cfg.MaxUserTokens = write, compaction.Off, ledger, ledger
 				svc := newService(t, session.InMemoryService(), cfg)
 				var h compactiontest.History
 				for i := range n / 2 {

@@ -39,7 +39,7 @@ func (p *policy) engine(inner session.Service) compactor.Config {
 		Threshold: p.InvocationThreshold, Overlap: p.OverlapSize, Retain: p.RetainEvents, MaxSummaries: p.MaxSummaries,
 		WindowTokens: p.windowTokens, Timeout: p.Timeout, Synchronous: p.Synchronous, Pin: p.Pin, Summarizer: p.summarizer,
 		Sizes: p.sizes, Limits: p.limits, CheckpointTool: p.CheckpointTool, CheckpointTokens: p.CheckpointTokens,
-		Redact: p.Redact, Shows: p.shows(), ModelOf: p.AgentModelFunc, MaySummarize: p.MaySummarize,
+		Redact: p.Redact, IsPerson: p.IsPerson, Shows: p.shows(), ModelOf: p.AgentModelFunc, MaySummarize: p.MaySummarize,
 	}
 	if leaser, ok := inner.(Leaser); ok {
 		cfg.Lease = leaser.Lease
@@ -87,6 +87,11 @@ func newPolicy(cfg Config) (*policy, error) {
 			MaxSummaries: p.MaxSummaries, MaxSummaryTokens: p.MaxSummaryTokens, MaxLedgerTokens: p.MaxLedgerTokens, ModelChanges: p.AgentModelFunc != nil,
 			RetainTokens: p.RetainTokens, ByPrice: p.byPrice, Retain: p.RetainEvents, SummaryModel: p.summaryModel(), FreeSummaries: isFree(p.Summarizer),
 		}
+		p.sizes.UserTokens, p.sizes.UserTokensWithTools = p.MaxUserTokens, p.MaxUserTokens
+		if p.MaxUserTokens == 0 {
+			p.sizes.UserTokens, p.sizes.UserTokensWithTools = defaultUserTokens, defaultUserTokensWithTools
+		}
+		p.sizes.UserTokens, p.sizes.UserTokensWithTools = max(0, p.sizes.UserTokens), max(0, p.sizes.UserTokensWithTools)
 		p.limits = p.sizes.Limits(p.agentModel())
 		problems = p.checkTokens()
 	}
@@ -125,6 +130,7 @@ func checkValues(cfg Config) (p configerr.Problems) {
 		{"MaxSummaries", cfg.MaxSummaries, false},
 		{"MaxSummaryTokens", cfg.MaxSummaryTokens, false},
 		{"MaxLedgerTokens", cfg.MaxLedgerTokens, true},
+		{"MaxUserTokens", cfg.MaxUserTokens, true},
 		{"CheckpointTokens", cfg.CheckpointTokens, true},
 	} {
 		switch {

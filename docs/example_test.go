@@ -99,6 +99,8 @@ func Example_configuration() {
 	cfg.PromptTemplate = "List every part number and its price.\n\n{{history}}"
 	cfg.MaxSummaryTokens = 1_000
 	cfg.MaxLedgerTokens = 300
+	cfg.MaxUserTokens = 3_000
+	cfg.IsPerson = func(ev *session.Event) bool { return ev.CustomMetadata["from"] == nil }
 	cfg.Redact = hidePatients
 	cfg.RecallTool = "recall"
 	cfg.RecallOffered = func() bool { return ready.Load() }

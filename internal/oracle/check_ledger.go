@@ -16,9 +16,15 @@ const roundsOpening = "[Summary of earlier tool calls"
 // ledgerOpening begins the list of exact values in a summary.
 const ledgerOpening = "Exact values from these messages:"
 
-// checkLedgers: one summary of each branch may list exact values behind its prose, the last in front, or the last
-// of all if none is in front. The list is as long as its record allows at most, and has values of that branch's
-// records only. Last means the one with the latest start.
+// saidOpening begins what the user said in a summary, and saidLine each message of it.
+const (
+	saidOpening = "What the user said in these messages, word for word"
+	saidLine    = "\n- "
+)
+
+// checkLedgers: one summary of each branch may list what the user said and exact values behind its prose, the last in
+// front, or the last of all if none is in front. Each list is as long as its record allows at most, and has what that
+// branch's records have only. Last means the one with the latest start.
 func (c *checker) checkLedgers() {
 	places := map[string]*session.Event{}
 	for _, ev := range c.view {
@@ -34,12 +40,16 @@ func (c *checker) checkLedgers() {
 	}
 	for _, ev := range c.view {
 		m := c.summaries[ev]
-		list := ledgerOf(ev, m)
-		if list == "" {
+		words, list := additionsOf(ev, m)
+		if words+list == "" {
 			continue
 		}
 		if places[m.Branch] != ev {
 			c.problem(Formed, ev, "summary %s lists values, and is not the newest of its branch: a prompt changes at its head", ev.ID)
+		}
+		c.checkSaid(ev, m, words)
+		if list == "" {
+			continue
 		}
 		if n := tokens.Estimate(list); n > m.LedgerTokens {
 			c.problem(Formed, ev, "summary %s lists values of %d tokens, and its record allows %d", ev.ID, n, m.LedgerTokens)
@@ -63,23 +73,60 @@ func startsLater(a, b *record.Metadata) bool {
 	return later(&stored{Metadata: a}, &stored{Metadata: b})
 }
 
-// ledgerOf returns the list of values that a summary shows behind its prose, "" for none.
-func ledgerOf(ev *session.Event, m *record.Metadata) string {
+// checkSaid: what the user said is as long as the record allows at most, and every message is one of the branch.
+func (c *checker) checkSaid(ev *session.Event, m *record.Metadata, words string) {
+	if words == "" {
+		return
+	}
+	if n := tokens.Estimate(words); n > m.SaidTokens {
+		c.problem(Formed, ev, "summary %s repeats %d tokens of the user, and its record allows %d", ev.ID, n, m.SaidTokens)
+	}
+	for _, line := range strings.Split(words, saidLine)[1:] {
+		if !c.hasSaid(m.Branch, line) {
+			c.problem(Formed, ev, "summary %s repeats %q, which no record has that branch %q shows", ev.ID, line, m.Branch)
+		}
+	}
+}
+
+// hasSaid reports whether a line shows a message of a record that is shown in a branch, or the beginning of one that is
+// long.
+func (c *checker) hasSaid(branch, line string) bool {
+	line, _, _ = strings.Cut(line, "(... cut ...)")
+	for _, m := range c.summaries {
+		if m == nil || m.Branch != branch {
+			continue
+		}
+		for _, s := range m.Said {
+			if strings.HasPrefix(letters(s.Text), letters(line)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// additionsOf returns what of the user's words and of values a summary shows behind its prose, "" for none.
+func additionsOf(ev *session.Event, m *record.Metadata) (words, list string) {
 	if m == nil {
-		return ""
+		return "", ""
 	}
 	prose, err := m.Text()
 	text := bare(textOf(ev))
 	end := strings.Index(text, bare(prose))
 	if err != nil || end < 0 {
-		return ""
+		return "", ""
 	}
-	_, list, found := strings.Cut(text[end+len(bare(prose)):], ledgerOpening)
+	words, list, found := strings.Cut(text[end+len(bare(prose)):], ledgerOpening)
+	if found {
+		list, _, _ = strings.Cut(list, "\n")
+		list = ledgerOpening + list
+	}
+	_, words, found = strings.Cut(words, saidOpening)
 	if !found {
-		return ""
+		return "", list
 	}
-	list, _, _ = strings.Cut(list, "\n")
-	return ledgerOpening + list
+	words, _, _ = strings.Cut(words, "\n\n") // before the sentence about a recall tool
+	return saidOpening + strings.TrimSuffix(strings.TrimSpace(words), "[End of summary.]"), list
 }
 
 // hasValue reports whether an entry shows a value of a record that is shown in a branch. Only letters and digits

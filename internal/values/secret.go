@@ -454,3 +454,32 @@ func spacedCard(tokens []token, i int) bool {
 	}
 	return groups >= 2 && len(digits) >= 13 && len(digits) <= 19
 }
+
+// LeftOut stands in a text for what may be a secret.
+const LeftOut = "(left out: may be a secret)"
+
+// WithoutSecrets returns a text with LeftOut in place of each sentence that may hold a secret, once for several in a row.
+// It returns "" if nothing else would be left.
+func WithoutSecrets(text string) string {
+	text = withoutKeyBlocks(text)
+	safe := withoutCards(text) == text
+	var b strings.Builder
+	kept, marked, announced := false, false, false
+	eachSentence(text, func(s *sentence) {
+		near := secretNear(s.text)
+		if near || announced || !safe && withoutCards(s.text) != s.text || slices.ContainsFunc(strings.Fields(s.text), isSecret) {
+			announced = near && endsOpen(s.text)
+			if !marked {
+				b.WriteString(" " + LeftOut + "\n")
+			}
+			marked = true
+			return
+		}
+		b.WriteString(s.text)
+		kept, marked = true, false
+	})
+	if !kept {
+		return ""
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/said"
 	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -89,9 +90,34 @@ func metasOf(summaries []*summary) []*record.Metadata {
 // The newest records count if there are more.
 const maxCandidates = 1 << 15
 
-// ledgerText returns the values of a branch's records as the record at the place has them shown, "" for none. It
-// leaves out what the summaries say. The records are in the order of the view.
+// ledgerText returns what the user said and the values of a branch's records, as the record at the place has them shown,
+// "" for none. Of the values it leaves out what the summaries and the user's words say. The records are in the order of the
+// view.
 func ledgerText(place *record.Metadata, records []*record.Metadata) string {
+	words := saidText(place, records)
+	list := valuesText(place, records, words)
+	if words != "" && list != "" {
+		words += "\n\n"
+	}
+	return words + list
+}
+
+// saidText returns what the user said, "" for nothing.
+func saidText(place *record.Metadata, records []*record.Metadata) string {
+	if place.SaidTokens <= 0 {
+		return ""
+	}
+	var lists [][]record.Value
+	for _, m := range records {
+		if len(m.Said) > 0 {
+			lists = append(lists, m.Said)
+		}
+	}
+	return said.Block(place.SaidTokens, lists...)
+}
+
+// valuesText returns the values, "" for none.
+func valuesText(place *record.Metadata, records []*record.Metadata, words string) string {
 	if place.LedgerTokens <= 0 {
 		return ""
 	}
@@ -109,13 +135,13 @@ func ledgerText(place *record.Metadata, records []*record.Metadata) string {
 		return ""
 	}
 	slices.Reverse(lists)
-	var said []string
+	known := []string{words}
 	for _, m := range records {
 		if text, err := m.Text(); err == nil {
-			said = append(said, text)
+			known = append(known, text)
 		}
 	}
-	return values.Block(place.LedgerTokens, said, lists...)
+	return values.Block(place.LedgerTokens, known, lists...)
 }
 
 // addition returns what stands behind the prose at a ledger's place.

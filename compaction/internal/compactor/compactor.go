@@ -347,9 +347,9 @@ func (c *compactor) assignment(j writer.Job, st step) writer.Assignment {
 func (c *compactor) ledgerFor(st step) writer.Ledger {
 	shows := c.engine.cfg.Shows
 	limits := c.h.State.Prompts.Limits()
-	room := limits.SummaryTokens + limits.LedgerTokens - st.window.Tokens
+	room := limits.SummaryTokens + limits.LedgerTokens + limits.UserTokensWithTools - st.window.Tokens
 	return writer.Ledger{
-		Values: c.engine.values, MaxTokens: limits.LedgerTokens,
+		Values: c.engine.values, MaxTokens: limits.LedgerTokens, SaidTokens: limits.UserTokens, SaidWithTools: limits.UserTokensWithTools,
 		Hidden:  st.noValues || st.candidate.overLimit(limits) && st.candidate.prompt.Without(-room) >= limits.HardLimit,
 		Current: currentOf(c.state, st.window.Branch),
 		Size:    func(records []*record.Metadata) int { return promptsize.OfAddition(shows, records) },
@@ -359,7 +359,7 @@ func (c *compactor) ledgerFor(st step) writer.Ledger {
 // roomFor is how many tokens the summary of a step may have, given the branch's other summaries.
 func (c *compactor) roomFor(st step) int {
 	limits := c.h.State.Prompts.Limits()
-	room := limits.AllSummaries - limits.LedgerTokens
+	room := limits.AllSummaries - limits.LedgerTokens - limits.UserTokensWithTools
 	for _, m := range currentOf(c.state, st.window.Branch) {
 		if !slices.ContainsFunc(st.window.Absorb, func(a *record.Metadata) bool { return a.RecordID == m.RecordID }) {
 			room -= promptsize.OfSummary(m)

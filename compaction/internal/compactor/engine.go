@@ -53,7 +53,9 @@ type Config struct {
 	// Redact is what texts go through before values are taken from them, nil for nothing. Shows is what
 	// views show besides what is stored.
 	Redact func(string) string
-	Shows  view.Options
+	// IsPerson reports whether a person wrote a message of the user, nil for what its form tells.
+	IsPerson func(*session.Event) bool
+	Shows    view.Options
 
 	// Summarizer writes the summaries.
 	Summarizer writer.Summarizer
@@ -88,7 +90,7 @@ type Engine struct {
 
 // New returns an engine.
 func New(cfg Config, s *sessions.Sessions, r *telemetry.Reporter, st *storage.Storage) *Engine {
-	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New(), values: writer.NewValues(cfg.Redact), leases: leases{take: cfg.Lease, reporter: r, needed: 2*cfg.Timeout + leaseMargin}}
+	e := &Engine{cfg: cfg, sessions: s, reporter: r, storage: st, queue: queue.New(), values: writer.NewValues(cfg.Redact, cfg.IsPerson), leases: leases{take: cfg.Lease, reporter: r, needed: 2*cfg.Timeout + leaseMargin}}
 	if cfg.ModelOf == nil {
 		e.reportLimits(context.Background(), cfg.Limits)
 	}

@@ -202,12 +202,12 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 	return st, true
 }
 
-// withoutValues takes the exact values out of a prompt over the hard limit: the messages that they come from are
+// withoutValues takes the exact values, and what the user said, out of a prompt over the hard limit: the messages that they come from are
 // summarized, and a summary that is cut loses more.
 func (s *snapshot) withoutValues(c candidate) (st step, found bool) {
 	for _, ev := range s.state.View {
 		m := s.state.Summary(ev)
-		if m == nil || m.LedgerTokens == 0 || !adk.Visible(c.reader, adk.Lane(ev)) {
+		if m == nil || m.LedgerTokens+m.SaidTokens == 0 || !adk.Visible(c.reader, adk.Lane(ev)) {
 			continue
 		}
 		prose, err := m.Text()
@@ -234,7 +234,7 @@ func (s *snapshot) restore(c candidate) (st step, found bool) {
 			}
 			return step{
 				action: rewrite, window: selector.Rewrite(branch, s.at, m), candidate: c, extractive: s.job.Extractive,
-				given: m.Uncut, noValues: !s.hasRoom(branch, more+s.limits.LedgerTokens),
+				given: m.Uncut, noValues: !s.hasRoom(branch, more+s.limits.LedgerTokens+s.limits.UserTokensWithTools),
 			}, true
 		}
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	TokenThreshold                 int
 	MaxSummaries, MaxSummaryTokens int
 	MaxLedgerTokens                int
+	// UserTokens and UserTokensWithTools are those of [Limits] at most.
+	UserTokens, UserTokensWithTools int
 	// RetainTokens bounds what the newest events may take up that stay raw: 0 for half of the threshold, or half of what
 	// there is where prices decide, negative for no bound.
 	RetainTokens int
@@ -83,6 +85,9 @@ type Limits struct {
 	// than half of MaxSummaries summaries of MaxSummaryTokens, or than an eighth of the prompt that the token
 	// trigger allows. 0 for none.
 	LedgerTokens int
+	// UserTokens is how many tokens of what the user said a branch may show, and UserTokensWithTools how many if the
+	// agent calls tools: as the Config says, or less where that is more than an eighth of that prompt. 0 for none.
+	UserTokens, UserTokensWithTools int
 	// AllSummaries is how much the summaries of a branch may take up together. One that exceeds it
 	// is cut.
 	AllSummaries int
@@ -126,6 +131,7 @@ func (c *Config) Limits(model string) *Limits {
 	room := cmp.Or(l.Threshold, l.HardLimit)
 	l.SummaryTokens = min(c.MaxSummaryTokens, max(MinSummary, room/2/c.MaxSummaries))
 	l.LedgerTokens = min(c.MaxLedgerTokens, c.MaxSummaries*c.MaxSummaryTokens/2, room/8)
+	l.UserTokens, l.UserTokensWithTools = min(c.UserTokens, room/8), min(c.UserTokensWithTools, room/8)
 	if l.RetainTokens = max(0, c.RetainTokens); c.RetainTokens == 0 {
 		l.RetainTokens = room / 2
 	}

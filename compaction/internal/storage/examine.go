@@ -38,6 +38,7 @@ func examine(v *view.View, st *sessions.State, d *writer.Draft) (*record.Metadat
 			ready.Values = slices.DeleteFunc(slices.Clone(ready.Values), func(v record.Value) bool {
 				return v.Event == d.Meta.Covered[i].ID
 			})
+			ready.Said = slices.DeleteFunc(slices.Clone(ready.Said), func(s record.Value) bool { return s.Event == d.Meta.Covered[i].ID })
 		case covered[i]:
 			return nil, Settlement{Reason: "another record covers its events"}
 		default:

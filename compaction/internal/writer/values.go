@@ -8,18 +8,23 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
+	"github.com/adk-go-ext/longsession/internal/said"
 	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// Ledger is what an assignment needs for the exact values of its record. Without Values, there are none.
+// Ledger is what an assignment needs for the exact values of its record, and for what the user said. Without Values, there
+// is neither.
 type Ledger struct {
 	Values *Values
-	// MaxTokens is how much the values of the branch may take up, 0 for none.
-	MaxTokens int
-	// Hidden keeps the values out of the view, until another record takes them over.
+	// MaxTokens is how much the values of the branch may take up, and SaidTokens what the user said in it, 0 for none. It
+	// is SaidWithTools where the agent calls tools.
+	MaxTokens, SaidTokens, SaidWithTools int
+	// Hidden keeps both out of the view, until another record takes them over.
 	Hidden bool
 	// Current are the current records of the branch.
 	Current []*record.Metadata
@@ -27,16 +32,19 @@ type Ledger struct {
 	Size func([]*record.Metadata) int
 }
 
-// Values takes exact values from events for all sessions of a service. It is safe for concurrent use.
+// Values takes exact values, and what the user said, from events for all sessions of a service. It is safe for concurrent
+// use.
 type Values struct {
-	redact func(string) string     // nil: texts are taken as they are
-	within time.Duration           // how long the values of one window may take where redact is not nil
-	steps  hanging.Steps[struct{}] // one that hangs holds up the values of all sessions, and nothing else
+	redact func(string) string       // nil: texts are taken as they are
+	person func(*session.Event) bool // nil: the forms of messages tell which of them a person wrote
+	within time.Duration             // how long the values of one window may take where redact is not nil
+	steps  hanging.Steps[struct{}]   // one that hangs holds up the values of all sessions, and nothing else
 }
 
-// NewValues returns what takes values from texts that have gone through redact, nil for as they are.
-func NewValues(redact func(string) string) *Values {
-	return &Values{redact: redact, within: valuesTime}
+// NewValues returns what takes values from texts that have gone through redact, nil for as they are. person reports
+// whether a person wrote a message, nil for what its form tells.
+func NewValues(redact func(string) string, person func(*session.Event) bool) *Values {
+	return &Values{redact: redact, person: person, within: valuesTime}
 }
 
 // valuesTime is how long the values of one window may take if texts go through the app's function, which may not
@@ -47,48 +55,111 @@ const valuesTime = 5 * time.Second
 // a busy machine must not lose the values.
 const ownTime = time.Hour
 
-// of returns the values of a window: those of its events, and those of the records that it absorbs. The app's
-// function sees both: it may have been added after an earlier record was stored. If it fails, there are none, and no later
-// record takes them, because a record has only values of what it covers.
-func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, maxTokens int) (out []record.Value, err error) {
-	var found []record.Value
+// taken is what was taken from a window.
+type taken struct {
+	values []record.Value
+	said   []record.Value
+}
+
+// of returns the values of a window, and what the user said in it: of its events, and of the records that it absorbs. The
+// app's functions see both: they may have been added after an earlier record was stored. If one fails, there is nothing,
+// and no later record takes it, because a record has only what it covers.
+func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, l *Ledger) (taken, error) {
+	var found taken
 	within := v.within
-	if v.redact == nil {
+	if v.redact == nil && v.person == nil {
 		within = ownTime
 	}
-	// The context of the caller does not end this: a canceled turn is no failure of the function, and its summary is
+	// The context of the caller does not end this: a canceled turn is no failure of a function, and its summary is
 	// stored all the same, so the summary would lack its values for good.
-	err = v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
-		lists := [][]record.Value{values.Of(events, v.redact)}
-		for _, m := range absorbed {
-			lists = append(lists, values.Redacted(m.Values, v.redact))
+	err := v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
+		if l.MaxTokens > 0 {
+			found.values = v.valuesOf(events, absorbed, l.MaxTokens)
 		}
-		found = values.Merge(maxTokens, lists...)
-		for i := range found {
-			one := &found[i]
-			one.Text, one.Author, one.Event = CleanText(one.Text), record.Normalize(one.Author), record.Normalize(one.Event)
+		if l.SaidTokens > 0 {
+			lists := [][]record.Value{said.Of(events, v.person, v.redact)}
+			for _, m := range absorbed {
+				lists = append(lists, said.Redacted(m.Said, v.redact))
+			}
+			found.said = said.Merge(lists...)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return taken{}, err
 	}
 	return found, nil
 }
 
-// carryValues gives the draft's record the values of those that it absorbs.
-func (d *Draft) carryValues(ctx context.Context, a *Assignment) {
-	l, m := &a.Ledger, d.Meta
-	if l.Values == nil || l.MaxTokens == 0 {
-		return
+func (v *Values) valuesOf(events []*session.Event, absorbed []*record.Metadata, maxTokens int) []record.Value {
+	lists := [][]record.Value{values.Of(events, v.redact)}
+	for _, m := range absorbed {
+		lists = append(lists, values.Redacted(m.Values, v.redact))
 	}
-	if m.Values, d.ValuesLost = l.Values.of(ctx, nil, a.Window.Absorb, l.MaxTokens); !l.Hidden {
-		m.LedgerTokens = l.MaxTokens
+	found := values.Merge(maxTokens, lists...)
+	for i := range found {
+		one := &found[i]
+		one.Text, one.Author, one.Event = CleanText(one.Text), record.Normalize(one.Author), record.Normalize(one.Event)
+	}
+	return found
+}
+
+// take gives the draft's record what is taken from events and from the records that it absorbs. How much of it is shown is
+// the most that may be.
+func (d *Draft) take(ctx context.Context, a *Assignment, events []*session.Event) {
+	l, m := &a.Ledger, d.Meta
+	if l.MaxTokens > 0 || l.SaidTokens > 0 {
+		found, err := l.Values.of(ctx, events, a.Window.Absorb, l)
+		m.Values, m.Said, d.ValuesLost = found.values, found.said, err
+	}
+	m.LedgerTokens, m.SaidTokens = l.MaxTokens, l.saidTokens(m, a.Window.Absorb, events)
+	if l.Hidden {
+		m.LedgerTokens, m.SaidTokens = 0, 0
 	}
 }
 
-// addValues gives the draft's record its values. It may use half of the tokens that the summary frees, so that a
-// compaction always makes the prompt shorter, and by more than it adds.
+// saidTokens is how much of what the user said a record lets its branch show: none if no model has put any of it into
+// other words, and none where the user writes more than a quarter of what is stored.
+func (l *Ledger) saidTokens(m *record.Metadata, absorbed []*record.Metadata, events []*session.Event) int {
+	spoken, all, most, reworded := 0, 0, l.SaidTokens, false
+	for _, c := range append(slices.Clip(l.Current), m) {
+		reworded = reworded || c.Model != ""
+		for _, s := range c.Said {
+			spoken += tokens.Estimate(s.Text)
+		}
+		all += c.OriginalTokens
+		if c.SaidTokens > most {
+			most = min(c.SaidTokens, l.SaidWithTools)
+		}
+	}
+	for _, gone := range absorbed { // they are among the current ones
+		for _, s := range gone.Said {
+			spoken -= tokens.Estimate(s.Text)
+		}
+		all -= gone.OriginalTokens
+	}
+	if !reworded || spoken > all/userShare {
+		return 0
+	}
+	if slices.ContainsFunc(events, func(ev *session.Event) bool { return len(adk.FunctionCalls(ev)) > 0 }) {
+		most = l.SaidWithTools
+	}
+	return most
+}
+
+// userShare: a part of 4.
+const userShare = 4
+
+// carryValues gives the draft's record what those have that it absorbs.
+func (d *Draft) carryValues(ctx context.Context, a *Assignment) {
+	if a.Ledger.Values != nil {
+		d.take(ctx, a, nil)
+	}
+}
+
+// addValues gives the draft's record its values, and what the user said. Together they may use half of the tokens that the
+// summary frees, so that a compaction always makes the prompt shorter, and by more than it adds. What the user said gives
+// way first: fewer tokens of values hold more of what is asked for later.
 func (d *Draft) addValues(ctx context.Context, a *Assignment) {
 	l, m := &a.Ledger, d.Meta
 	if l.Values == nil {
@@ -100,33 +171,29 @@ func (d *Draft) addValues(ctx context.Context, a *Assignment) {
 			others = append(others, c)
 		}
 	}
-	m.LedgerTokens = l.MaxTokens
+	d.take(ctx, a, a.Window.Events)
 	if a.Shorter > 0 { // the prompt is over the hard limit
-		m.LedgerTokens = min(m.LedgerTokens, a.Shorter)
+		m.LedgerTokens, m.SaidTokens = min(m.LedgerTokens, a.Shorter), 0
 	}
-	if l.Hidden {
-		m.LedgerTokens = 0
-	}
-	if l.MaxTokens > 0 {
-		m.Values, d.ValuesLost = l.Values.of(ctx, a.Window.Events, a.Window.Absorb, l.MaxTokens)
-	}
-	before, most := l.Size(l.Current), m.LedgerTokens
+	before := l.Size(l.Current)
 	free := a.Window.Tokens - promptsize.OfSummary(m)
-	grows := func(ledger int) int {
-		m.LedgerTokens = ledger
+	grows := func(shown *int, n int) int {
+		*shown = n
 		d.Growth = l.Size(append(slices.Clip(others), m)) - before
 		return d.Growth
 	}
-	if whole := grows(most); whole > free/2 {
-		if grows(0) == whole { // another record says how many are shown
-			grows(most)
-		} else {
-			fits := sort.Search(most, func(n int) bool { return grows(n+1) > free/2 })
-			grows(fits)
+	for _, shown := range []*int{&m.SaidTokens, &m.LedgerTokens} {
+		most := *shown
+		if whole := grows(shown, most); whole > free/2 {
+			if grows(shown, 0) == whole { // another record says how many are shown
+				grows(shown, most)
+			} else {
+				grows(shown, sort.Search(most, func(n int) bool { return grows(shown, n+1) > free/2 }))
+			}
 		}
 	}
-	for d.Growth >= free && len(m.Values) > 0 {
-		m.Values = m.Values[:len(m.Values)/2]
-		grows(m.LedgerTokens)
+	for d.Growth >= free && len(m.Values)+len(m.Said) > 0 {
+		m.Values, m.Said = m.Values[:len(m.Values)/2], m.Said[:len(m.Said)/2]
+		grows(&m.LedgerTokens, m.LedgerTokens)
 	}
 }

@@ -74,7 +74,7 @@ func valuesOf(m *record.Metadata) string {
 
 func TestABusyMachineLosesNoValues(t *testing.T) {
 	t.Parallel()
-	v := NewValues(nil)
+	v := NewValues(nil, nil)
 	v.within = time.Nanosecond
 	d := written(t, assigned(v, 600, about(0, 20), nil, nil), short)
 	if d.ValuesLost != nil || !strings.Contains(valuesOf(d.Meta), "ORD-5007") {
@@ -91,11 +91,11 @@ func TestACallerWhoLeavesLosesNoValues(t *testing.T) {
 		leave()
 		time.Sleep(5 * time.Millisecond) // code that waits for the context sees that it has ended
 		return text
-	})
+	}, nil)
 	v.within = time.Minute
-	found, err := v.of(ctx, about(0, 20), nil, 600)
-	if err != nil || len(found) == 0 {
-		t.Errorf("%d values, lost because of %v", len(found), err)
+	found, err := v.of(ctx, about(0, 20), nil, &Ledger{MaxTokens: 600})
+	if err != nil || len(found.values) == 0 {
+		t.Errorf("%d values, lost because of %v", len(found.values), err)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestARedactThatDoesNotReturnHarmsNoSummary(t *testing.T) {
 	v := NewValues(func(text string) string {
 		<-release
 		return text
-	})
+	}, nil)
 	v.within = time.Millisecond
 	for range 2 {
 		d := written(t, assigned(v, 600, about(0, 20), nil, nil), short)
@@ -131,7 +131,7 @@ func TestARedactThatDoesNotReturnHarmsNoSummary(t *testing.T) {
 func TestValuesUseHalfOfWhatASummaryFrees(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{4, 6, 8, 12, 20, 60} {
-		d := written(t, assigned(NewValues(nil), 600, about(0, n), nil, nil), short)
+		d := written(t, assigned(NewValues(nil, nil), 600, about(0, n), nil, nil), short)
 		free := d.Tokens - d.Meta.CompactedTokens
 		if free <= 0 {
 			t.Fatalf("%d events: the summary is not shorter, and the test shows nothing", n)
@@ -154,7 +154,7 @@ func TestValuesUseHalfOfWhatASummaryFrees(t *testing.T) {
 // The values of absorbed records go to the record that absorbs them, also where no model is asked.
 func TestARecordTakesOverTheValuesOfThoseItAbsorbs(t *testing.T) {
 	t.Parallel()
-	v := NewValues(nil)
+	v := NewValues(nil, nil)
 	first := written(t, assigned(v, 600, about(0, 20), nil, nil), short).Meta
 	second := written(t, assigned(v, 600, about(20, 20), nil, []*record.Metadata{first}), short).Meta
 	second.StartTimestamp, second.EndTimestamp = second.StartTimestamp.Add(time.Second), second.EndTimestamp.Add(time.Second)
@@ -185,7 +185,7 @@ func TestARecordTakesOverTheValuesOfThoseItAbsorbs(t *testing.T) {
 // Over the hard limit, the list shrinks with the summary, and its values are kept.
 func TestTheListShrinksWithItsSummary(t *testing.T) {
 	t.Parallel()
-	v := NewValues(nil)
+	v := NewValues(nil, nil)
 	first := written(t, assigned(v, 600, about(0, 60), nil, nil), strings.Repeat(short+" ", 8)).Meta
 	a := assigned(v, 600, nil, []*record.Metadata{first}, []*record.Metadata{first})
 	a.Shorter, a.Extractive = 64, true
@@ -200,7 +200,7 @@ func TestValuesAreCleanAndNameTheirEvents(t *testing.T) {
 	t.Parallel()
 	events := about(0, 20)
 	events[3].ID, events[3].Author = "e\xff3", "us\xffer"
-	v := NewValues(func(text string) string { return strings.ReplaceAll(text, "ORD-5003", "ORD-\x00\x1b9999\xff") })
+	v := NewValues(func(text string) string { return strings.ReplaceAll(text, "ORD-5003", "ORD-\x00\x1b9999\xff") }, nil)
 	d := written(t, assigned(v, 600, events, nil, nil), short)
 	i := slices.IndexFunc(d.Meta.Values, func(v record.Value) bool { return v.Event == d.Meta.Covered[3].ID })
 	if i < 0 || strings.ContainsAny(d.Meta.Values[i].Text, "\x00\x1b") || !utf8.ValidString(d.Meta.Values[i].Text) || !strings.Contains(d.Meta.Values[i].Text, "ORD") || d.Meta.Values[i].Author != d.Meta.Covered[3].Author {

@@ -214,13 +214,20 @@ func (g *generator) record() *session.Event {
 	return ev
 }
 
-// values gives a record some values, and a share in what the view shows of them. Every value names its lane.
+// values gives a record some values and some words of the user, and a share in what the view shows of them. Each names its
+// lane.
 func (g *generator) values(m *record.Metadata) {
 	m.LedgerTokens = []int{0, 12, 25, 600}[g.pick(4)]
 	for i := range g.pick(4) {
 		m.Values = append(m.Values, record.Value{
 			Text: g.one("ORD", "visa", "[End of summary.] a |\n") + fmt.Sprintf(" %sV%d.%d", m.Branch, g.records, i), Kind: g.one("identifier", "number", "later"),
 			Author: g.one("user", "bot", ""), Event: g.id(), At: m.StartTimestamp, Uses: g.pick(3), Score: float64(g.pick(5)),
+		})
+	}
+	m.SaidTokens = []int{0, 60, 90, 1000}[g.pick(4)]
+	for i := range g.pick(4) {
+		m.Said = append(m.Said, record.Value{
+			Text: g.one("Never call", "Use red\nand blue", "[End of summary.] a\n- b") + fmt.Sprintf(" %sS%d.%d", m.Branch, g.records, i), Event: g.id(), At: m.StartTimestamp,
 		})
 	}
 }

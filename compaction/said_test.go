@@ -1,0 +1,138 @@
+package compaction_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/compactiontest"
+	"github.com/adk-go-ext/longsession/filtered"
+	"github.com/adk-go-ext/longsession/summarizer"
+	"github.com/adk-go-ext/longsession/tokens"
+)
+
+// rewording summarizes anything in words of its own, as a model does.
+func rewording() compaction.Summarizer {
+	return summarizerFunc(func(_ context.Context, req summarizer.Request) (summarizer.Result, error) {
+		return summarizer.Result{Content: genai.NewContentFromText(vague, genai.RoleModel), Model: "writer"}, nil
+	})
+}
+
+// wishOf is what the user says in turn i.
+func wishOf(i int) string { return fmt.Sprintf("Never paint wall %d blue.", 100+i) }
+
+// wishes is a chat of n turns, in each of which the user wants something and the agent says much.
+func wishes(n int) []*session.Event {
+	var h compactiontest.History
+	for i := range n {
+		h.Turn(fmt.Sprint("inv", i), "agent", wishOf(i), "I have looked at it closely. "+strings.Repeat("There is a lot to say about that wall, its age and its many colors. ", 8))
+	}
+	return h.Events
+}
+
+const repeated = "What the user said in these messages, word for word"
+
+// What the user said in the messages that are no longer shown stands in the newest summary, as it was said. Every reader
+// shows the same bytes, whatever its own configuration is.
+func TestTheNewestSummaryRepeatsWhatTheUserSaid(t *testing.T) {
+	t.Parallel()
+	inner := session.InMemoryService()
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous, cfg.MaxLedgerTokens = rewording(), true, compaction.Off
+	svc := newService(t, inner, cfg)
+	appendAll(t, svc, create(t, svc), wishes(12)...)
+	shown := summaryTexts(eventsOf(get(t, svc)))
+	if len(shown) != 2 || strings.Contains(shown[0], repeated) || strings.Count(shown[1], repeated) != 1 {
+		t.Fatalf("the summaries are %q", shown)
+	}
+	for i := range 8 { // turns 9 to 12 are raw
+		if !strings.Contains(shown[1], "\n- "+wishOf(i)) {
+			t.Errorf("%q is in no summary: %s", wishOf(i), shown[1])
+		}
+	}
+	want := texts(eventsOf(get(t, svc)))
+	if got := texts(filtered.Project(rawEvents(t, svc))); !slices.Equal(got, want) {
+		t.Errorf("Project shows %q, the service %q", got, want)
+	}
+	for name, change := range map[string]func(*compaction.Config){
+		"off":     func(c *compaction.Config) { c.MaxUserTokens = compaction.Off },
+		"fewer":   func(c *compaction.Config) { c.MaxUserTokens = 80 },
+		"redacts": func(c *compaction.Config) { c.Redact = func(string) string { return "" } },
+	} {
+		other := cfg
+		change(&other)
+		if got := texts(eventsOf(get(t, newService(t, inner, other)))); !slices.Equal(got, want) {
+			t.Errorf("%s: a service with another config shows %q, want %q", name, got, want)
+		}
+	}
+}
+
+// There are chats in which repeating the user would be no help, and apps that do not want it.
+func TestTheUsersWordsAreNotRepeatedWhereThatIsNoHelp(t *testing.T) {
+	t.Parallel()
+	var monologue compactiontest.History
+	for i := range 12 {
+		monologue.Turn(fmt.Sprint("inv", i), "agent", wishOf(i)+strings.Repeat(" It looks much better in green, as my aunt has always said.", 8), "I see. I shall do so, and I thank you for your patience.")
+	}
+	for name, r := range map[string]struct {
+		change func(*compaction.Config)
+		events []*session.Event
+	}{
+		"off":                   {func(c *compaction.Config) { c.MaxUserTokens = compaction.Off }, wishes(12)},
+		"no model writes":       {func(c *compaction.Config) { c.Summarizer = summarizer.Extractive{} }, wishes(12)},
+		"no room for it":        {func(c *compaction.Config) { c.MaxUserTokens = 30 }, wishes(12)},
+		"the user writes most":  {func(*compaction.Config) {}, monologue.Events},
+		"no person wrote it":    {func(c *compaction.Config) { c.IsPerson = func(*session.Event) bool { return false } }, wishes(12)},
+		"the app's hook panics": {func(c *compaction.Config) { c.IsPerson = func(*session.Event) bool { panic("no") } }, wishes(12)},
+		"everything is secret":  {func(c *compaction.Config) { c.Redact = func(string) string { return "" } }, wishes(12)},
+	} {
+		cfg := compaction.DefaultConfig()
+		cfg.Summarizer, cfg.Synchronous = rewording(), true
+		r.change(&cfg)
+		svc := newService(t, session.InMemoryService(), cfg)
+		appendAll(t, svc, create(t, svc), r.events...)
+		shown := summaryTexts(eventsOf(get(t, svc)))
+		if len(shown) != 2 {
+			t.Errorf("%s: %d summaries", name, len(shown))
+		}
+		if all := strings.Join(shown, "\n"); strings.Contains(all, repeated) {
+			t.Errorf("%s: %s", name, all)
+		}
+		stored, err := json.Marshal(rawEvents(t, svc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "off" && strings.Contains(string(stored), `"said`) {
+			t.Error("off: a record has what the user said")
+		}
+	}
+}
+
+// The user's words stay when summaries are merged, as many as there is room for, and the first message is among them.
+func TestMergesKeepWhatTheUserSaid(t *testing.T) {
+	t.Parallel()
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous, cfg.MaxSummaries, cfg.MaxUserTokens, cfg.MaxLedgerTokens = rewording(), true, 2, 200, compaction.Off
+	svc := newService(t, session.InMemoryService(), cfg)
+	appendAll(t, svc, create(t, svc), wishes(60)...)
+	shown := summaryTexts(eventsOf(get(t, svc)))
+	if len(shown) != 2 {
+		t.Fatalf("%d summaries", len(shown))
+	}
+	newest := shown[1]
+	if !strings.Contains(newest, "\n- "+wishOf(0)) || strings.Count(newest, "\n- ") < 10 {
+		t.Errorf("the newest summary is %s", newest)
+	}
+	_, words, _ := strings.Cut(newest, repeated)
+	if n := tokens.Estimate(words); n > 200 {
+		t.Errorf("%d tokens are repeated", n)
+	}
+}

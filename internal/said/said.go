@@ -1,0 +1,236 @@
+// Package said keeps what the user said, word for word, for prompts in which a summary stands for the messages. A model
+// that writes a summary puts instructions and corrections into words of its own, and they are a small part of what an
+// agent reads, so they can simply be kept.
+package said
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"google.golang.org/adk/session"
+
+	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/notes"
+	"github.com/adk-go-ext/longsession/internal/values"
+	"github.com/adk-go-ext/longsession/record"
+)
+
+// A record keeps as many bytes of one message, and of all. Longer messages are mostly pasted.
+const maxText, maxTexts = 8 << 10, 64 << 10
+
+// Of returns what the user said in events, in their order. It leaves out what no person wrote, and sentences that may hold
+// a secret. person, if not nil, decides which messages a person wrote. redact, if not nil, sees each text.
+func Of(events []*session.Event, person func(*session.Event) bool, redact func(string) string) []record.Value {
+	if person == nil {
+		person = isPerson
+	}
+	var out []record.Value
+	for _, ev := range events {
+		if !adk.Classify(ev).Is(adk.ByUser|adk.Message) || record.Is(ev) || !person(ev) {
+			continue
+		}
+		var texts []string
+		for _, p := range ev.Content.Parts {
+			if p != nil && p.Text != "" && !p.Thought && !notes.IsPart(p) {
+				texts = append(texts, p.Text)
+			}
+		}
+		if text := publish(ends(strings.Join(texts, "\n")), redact); text != "" {
+			out = append(out, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
+		}
+	}
+	return out
+}
+
+// Holds reports whether a text that was taken from a message is still that of the message. An app may have a function that
+// takes words out, so half of the words must be there.
+func Holds(ev *session.Event, text string) bool {
+	if ev.Author != "user" || ev.Content == nil {
+		return false
+	}
+	has := map[string]bool{}
+	for _, p := range ev.Content.Parts {
+		if p != nil {
+			for word := range strings.FieldsSeq(plain(p.Text)) {
+				has[word] = true
+			}
+		}
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, values.LeftOut, " "), cutMark, " ")
+	known, all := 0, 0
+	for word := range strings.FieldsSeq(text) {
+		if all++; has[word] {
+			known++
+		}
+	}
+	return known*2 >= all
+}
+
+// Redacted returns the texts of an earlier record as redact leaves them, all of them if it is nil.
+func Redacted(stored []record.Value, redact func(string) string) []record.Value {
+	if redact == nil {
+		return stored
+	}
+	var out []record.Value
+	for _, s := range stored {
+		if s.Text = publish(s.Text, redact); s.Text != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// publish returns what may be stored and shown of a text, "" for nothing.
+func publish(text string, redact func(string) string) string {
+	if redact != nil {
+		text = redact(text)
+	}
+	text = values.WithoutSecrets(strings.TrimSpace(plain(text)))
+	if isTrivial(text) {
+		return ""
+	}
+	return shorten(text, maxText)
+}
+
+// ends returns a text of at most four times maxText: no more is looked at, whatever a message holds. It leaves out whole
+// sentences, because half of one may not tell that it holds a secret.
+func ends(text string) string {
+	const most = 4*maxText - len(cutMark)
+	if len(text) <= most {
+		return text
+	}
+	head, tail := text[:most*2/3], text[len(text)-most/3:]
+	head = head[:max(strings.LastIndex(head, "\n"), strings.LastIndex(head, ". "))+1]
+	_, line, inLine := strings.Cut(tail, "\n")
+	_, sentence, inSentence := strings.Cut(tail, ". ")
+	switch {
+	case inSentence && len(sentence) > len(line):
+		tail = sentence
+	case inLine:
+		tail = line
+	default:
+		tail = ""
+	}
+	return head + cutMark + tail
+}
+
+// plain returns a text in valid UTF-8, without characters that are not shown.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// cutMark stands for the middle of a text that is shown in part.
+const cutMark = " (... cut ...) "
+
+// shorten returns a text of at most that many bytes: two thirds of its beginning and a third of its end.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	room := max(0, most-len(cutMark))
+	head, tail := room*2/3, len(text)-room/3
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + cutMark + text[tail:]
+}
+
+// isPerson reports whether a message has no form of those that programs write in the user's name: command output and
+// notices between tags, notes in brackets, and the text with which an app goes on in a new session.
+func isPerson(ev *session.Event) bool {
+	for _, p := range ev.Content.Parts {
+		if p == nil || p.Text == "" {
+			continue
+		}
+		text := strings.TrimSpace(p.Text)
+		switch {
+		case strings.HasPrefix(text, "<") && isTag(text):
+		case strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") && strings.Count(text, "[") == 1:
+		case strings.HasPrefix(text, "This session is being continued from a previous conversation"):
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// isTag reports whether a text begins with a tag that is closed later on. Where a person may have written such a tag, as in
+// HTML, nothing may follow the last one.
+func isTag(text string) bool {
+	name, rest, found := strings.Cut(text[1:], ">")
+	name, _, _ = strings.Cut(name, " ")
+	if !found || name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }) {
+		return false
+	}
+	return strings.Contains(rest, "</"+name+">") && (strings.ContainsAny(name, "-_") || strings.HasSuffix(text, ">"))
+}
+
+// Merge unites what several records have, in the order of time and each message once. Where that is too much to store,
+// the first message stays, then what instructs, the newest first, then the rest.
+func Merge(lists ...[]record.Value) []record.Value {
+	var all []record.Value
+	known := map[string]bool{}
+	for _, list := range lists {
+		for _, s := range list {
+			key := s.Event + "\x00" + s.Text
+			if s.Event != "" {
+				key = s.Event
+			}
+			if !known[key] {
+				known[key] = true
+				all = append(all, s)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b record.Value) int { return a.At.Compare(b.At) })
+	return choose(all, maxTexts, func(s *record.Value) int { return len(s.Text) + overhead })
+}
+
+// overhead is what a message takes up beside its text, in bytes, so that there are not more than a record may have.
+const overhead = 64
+
+// choose returns as many texts as there is room for, in their order.
+func choose(all []record.Value, room int, size func(*record.Value) int) []record.Value {
+	keep := make([]bool, len(all))
+	for _, i := range ranked(all) {
+		if n := size(&all[i]); n <= room {
+			keep[i], room = true, room-n
+		}
+	}
+	var out []record.Value
+	for i, s := range all {
+		if keep[i] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ranked returns the positions of texts, the most important first.
+func ranked(all []record.Value) []int {
+	var first, instructs, rest []int
+	for i := range slices.Backward(all) {
+		switch {
+		case i == 0:
+			first = append(first, i)
+		case Instructs(all[i].Text):
+			instructs = append(instructs, i)
+		default:
+			rest = append(rest, i)
+		}
+	}
+	return slices.Concat(first, instructs, rest)
+}
