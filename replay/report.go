@@ -48,6 +48,15 @@ type Report struct {
 	Layers *Layers `json:"layers,omitempty"`
 	// Recorded compares prompts after each compaction of the recorded application.
 	Recorded []AtRecorded `json:"recorded_compactions,omitempty"`
+	// Said is how much of what people said stands whole in the prompts of the calls after the first compaction: each call
+	// counts each message so far. Messages that no person wrote, by their form, and those that say nothing are left out.
+	// Instructions are those that instruct or correct, by their words.
+	Said struct {
+		Messages          int `json:"messages"`
+		Whole             int `json:"whole"`
+		Instructions      int `json:"instructions"`
+		WholeInstructions int `json:"whole_instructions"`
+	} `json:"said,omitzero"`
 	// Facts is nil for a conversation without questions.
 	Facts *Facts `json:"facts,omitempty"`
 	// Alerts are the patterns that Options.Watchdog found, and WouldStop is where it or Options.Ceiling

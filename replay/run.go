@@ -37,6 +37,7 @@ type run struct {
 	// those that the library got.
 	overAsRecorded int
 	last           lastPrompt
+	said           []string // what people said in each turn so far
 
 	// mu guards the fields below and the report's Summarizer. The observer writes them.
 	mu        sync.Mutex
@@ -192,7 +193,11 @@ func (r *run) request(call, turn int, req *model.LLMRequest) int {
 	}
 	r.mu.Lock()
 	r.calls = call + 1
+	compacted := len(r.made) > 0
 	r.mu.Unlock()
+	if compacted {
+		countSaid(r, turn, req)
+	}
 	return size
 }
 

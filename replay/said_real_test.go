@@ -1,0 +1,76 @@
+package replay_test
+
+import (
+	"context"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// blind writes summaries of what the agent and its tools said, and of nothing that the user said: the worst case of a model
+// that puts instructions into words of its own.
+type blind struct{}
+
+func (blind) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+	kept := req.Events[:0]
+	for _, ev := range req.Events {
+		if ev != nil && ev.Author != "user" {
+			kept = append(kept, ev)
+		}
+	}
+	req.Events = kept
+	result, err := summarizer.Extractive{}.Summarize(ctx, req)
+	if err != nil || result.Content == nil {
+		result.Content, err = genai.NewContentFromText("The agent worked on what it had been asked for, and nothing else happened in these messages so far.", genai.RoleModel), nil
+	}
+	result.Model = "blind"
+	return result, err
+}
+
+// wordsOf plays conversations, and returns the shares of what people said that stand whole in the prompts, and the cost.
+func wordsOf(t *testing.T, file string, most int, with replay.Policy) (whole, instructions, dollars float64) {
+	t.Helper()
+	var sum = (&replay.Report{}).Said
+	for _, c := range read(t, file) {
+		with.Config.Summarizer, with.Config.MaxUserTokens = blind{}, most
+		r := compare(t, c, with)[0]
+		sum.Messages += r.Said.Messages
+		sum.Whole += r.Said.Whole
+		sum.Instructions += r.Said.Instructions
+		sum.WholeInstructions += r.Said.WholeInstructions
+		dollars += r.With.Dollars + r.Summarizer.Dollars
+	}
+	if sum.Instructions == 0 {
+		t.Fatalf("%s: nothing was counted", file)
+	}
+	return 100 * float64(sum.Whole) / float64(sum.Messages), 100 * float64(sum.WholeInstructions) / float64(sum.Instructions), dollars
+}
+
+// TestRealUsersAreQuotedWordForWord: what people said stays in the prompts, where a writer of summaries forgets all of it,
+// at next to no cost. Without a budget for it, about half stands there: what is not summarized yet.
+func TestRealUsersAreQuotedWordForWord(t *testing.T) {
+	for _, r := range []struct {
+		file                string
+		window              int
+		whole, instructions float64 // percent, at least
+	}{
+		{"tau_airline_gpt4o.jsonl", 32_000, 80, 75},
+		{"tau_airline_gpt4o.jsonl", 8_000, 80, 75},
+		{"coding_agent_sessions.jsonl", 32_000, 85, 85},
+		{"coding_agent_sessions.jsonl", 8_000, 55, 55},
+	} {
+		without, _, before := wordsOf(t, r.file, compaction.Off, policy(r.window))
+		whole, instructions, dollars := wordsOf(t, r.file, 0, policy(r.window))
+		t.Logf("%s, %d: %.1f%% and not %.1f%% stand whole, %.1f%% of what instructs, for %.4f and not %.4f dollars", r.file, r.window, whole, without, instructions, dollars, before)
+		if whole < r.whole || instructions < r.instructions || whole < without {
+			t.Errorf("%s, %d: %.1f%% of what was said stands whole in the prompts, and %.1f%% of what instructs", r.file, r.window, whole, instructions)
+		}
+		if dollars > 1.02*before {
+			t.Errorf("%s, %d: it costs $%.4f and not $%.4f", r.file, r.window, dollars, before)
+		}
+	}
+}
