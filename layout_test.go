@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"replay/conversation":                  {"record", "internal/adk"},
 	"replay":                               {"internal/runnerconfig", "layer/recall", "internal/said", "internal/values", ".", "layer/guard/watchdog", "layer/budget", "layer/toolresult", "layer/toolresult/store", "layer/toolsearch", "record", "summarizer", "tokens", "compaction", "replay/conversation", "internal/adk", "internal/oracle", "internal/promptsize"},
 	"cmd/longsession/internal/chart":       {"replay", "cmd/longsession/internal/terminal"},
-	"cmd/longsession/internal/audit":       {"internal/wordsearch", "layer/contexttool", "layer/recall", "layer/recall/index", "internal/values", "layer/guard", "internal/activity", "layer/toolresult", "layer/toolresult/store", "record", "internal/selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "cmd/longsession/internal/terminal", "internal/sessionfile", "internal/textindex"},
+	"cmd/longsession/internal/audit":       {"internal/wordsearch", "layer/contexttool", "layer/recall", "layer/recall/index", "internal/said", "internal/values", "layer/guard", "internal/activity", "layer/toolresult", "layer/toolresult/store", "record", "internal/selector", "summarizer", "tokens", "compaction", "persistence", "internal/adk", "internal/oracle", "internal/promptsize", "internal/view", "cmd/longsession/internal/redact", "cmd/longsession/internal/terminal", "internal/sessionfile", "internal/textindex"},
 	"cmd/longsession/internal/redact":      {"internal/secrets"},
 	"cmd/longsession/internal/terminal":    {},
 	"cmd/longsession/internal/exit":        {"cmd/longsession/internal/terminal"},

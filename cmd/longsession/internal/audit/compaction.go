@@ -61,6 +61,10 @@ type Compaction struct {
 	// of them behind its newest summary, in up to LedgerTokens tokens if that is the summary of this record.
 	Values       []Value `json:"values,omitempty"`
 	LedgerTokens int     `json:"ledger_tokens,omitempty"`
+	// Said is what the user said in the covered events, oldest first, as far as the record holds it. A view shows up to
+	// SaidTokens tokens of it in front of these values.
+	Said       []Said `json:"said,omitempty"`
+	SaidTokens int    `json:"said_tokens,omitempty"`
 	// State is [Current], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which
 	// has no view.
 	State string `json:"state,omitempty"`
@@ -80,6 +84,13 @@ type Value struct {
 	Time   string  `json:"time,omitempty"`
 	Uses   int     `json:"uses,omitempty"`
 	Score  float64 `json:"score"`
+}
+
+// Said is what the user said in one message, or its beginning and end. Event is the ID of the message.
+type Said struct {
+	Text  string `json:"text"`
+	Event string `json:"event,omitempty"`
+	Time  string `json:"time,omitempty"`
 }
 
 // ValueTexts are the texts of the record's values, in one line.
@@ -123,7 +134,14 @@ func compactionOf(row *sessionfile.Row) Compaction {
 		}
 		c.Values = append(c.Values, one)
 	}
-	c.LedgerTokens = m.LedgerTokens
+	for _, s := range m.Said {
+		one := Said{Text: s.Text, Event: s.Event}
+		if !s.At.IsZero() {
+			one.Time = stamp(s.At)
+		}
+		c.Said = append(c.Said, one)
+	}
+	c.LedgerTokens, c.SaidTokens = m.LedgerTokens, m.SaidTokens
 	c.Summary, _ = m.Text()
 	return c
 }

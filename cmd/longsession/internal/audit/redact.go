@@ -241,6 +241,9 @@ func (x *redaction) record(stored any) (any, error) {
 	for i := range m.Values {
 		m.Values[i].Text = x.cuts.value(m.Values[i].Text)
 	}
+	for i := range m.Said {
+		m.Said[i].Text = x.cuts.take(m.Said[i].Text)
+	}
 	if m.EndTimestamp.Before(m.StartTimestamp) {
 		m.StartTimestamp = m.StartTimestamp.Truncate(time.Second)
 	}

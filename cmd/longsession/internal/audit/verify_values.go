@@ -1,12 +1,13 @@
 package audit
 
 import (
+	"github.com/adk-go-ext/longsession/internal/said"
 	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
 )
 
-// checkValues checks that the record's values can be read, and that each is in an event that the record or one of
-// those that it absorbs covers. For example, somebody who adds a value to a record, so that a model reads it in each
+// checkValues checks that the record's values and the user's words in it can be read, and that each is in an event that the
+// record or one of those that it absorbs covers. For example, somebody who adds a value to a record, so that a model reads it in each
 // prompt, must also name a covered event that has it.
 //
 // An app may have a function that takes texts out before values are stored, and a value has words of its context.
@@ -18,11 +19,30 @@ func (c *recordCheck) checkValues() {
 			c.report("has values that cannot be read: they were changed")
 		}
 	}
-	if _, has := stored["ledger_tokens"]; has && c.m.LedgerTokens == 0 {
-		c.report("has a ledger_tokens that cannot be read: it was changed")
+	if entries, has := stored["said"]; has {
+		if list, is := entries.([]any); !is || len(list) != len(c.m.Said) {
+			c.report("has words of the user that cannot be read: they were changed")
+		}
+	}
+	for field, shown := range map[string]int{"ledger_tokens": c.m.LedgerTokens, "said_tokens": c.m.SaidTokens} {
+		if _, has := stored[field]; has && shown == 0 {
+			c.report("has a %s that cannot be read: it was changed", field)
+		}
 	}
 	covered := map[string]bool{}
 	found := c.family(c.m, covered, map[string]bool{})
+	for _, s := range c.m.Said {
+		ev := c.byID[s.Event]
+		switch {
+		case !known(s.Event):
+		case !covered[s.Event]:
+			if found {
+				c.report("has words of event %q, which it does not cover: they were added", s.Event)
+			}
+		case ev != nil && !said.Holds(ev, s.Text):
+			c.report("has words of event %q that are not in it: they or the event were changed", s.Event)
+		}
+	}
 	for _, v := range c.m.Values {
 		if !known(v.Event) {
 			continue
