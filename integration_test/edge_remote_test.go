@@ -101,11 +101,12 @@ func TestAPeerCannotForgeARecord(t *testing.T) {
 // Our root model answers some turns and transfers others. ADK does not stay with a remote agent, so
 // the root is called first each time. The peer receives everything since its last turn, even if it
 // was summarized meanwhile. Only a summary that covers one of the peer's own turns repeats some of
-// it, once.
+// it, once. What each summary repeats on purpose, the user's words, is off here.
 func TestARootThatHandsOverToAPeerKeepsItsContext(t *testing.T) {
 	t.Parallel()
 	overStorages(t, []mode{synchronous, flushed, reopened}, func(t *testing.T, store storages.Storage, m mode) {
 		a := newApp(t, store, m)
+		a.cfg.MaxUserTokens = compaction.Off
 		p := newPeer(t, "far")
 		x := newActor(a, "assistant", "")
 		a.start(a.llm(x, func(cfg *llmagent.Config) {

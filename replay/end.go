@@ -11,7 +11,7 @@ func (r *run) finish(ctx context.Context, played Played) error {
 	rep, w := r.report, r.whole
 	r.noteDifferences(played)
 	rep.Without = w.sent(r.c, r.scale, r.opts.Model)
-	rep.With = r.sum.sent(r.c, played, r.opts.Model)
+	rep.With = r.sum.sent(r.c, played, r.opts.Model).add(r.words)
 	rep.SavedPercent = saved(rep.Without, rep.With)
 	rep.Counts = Counts{Pauses: pauses(w.times), Recorded: r.scale.counted(), Ratio: r.scale.ratio, Fixed: int(r.scale.fixed), Left: r.scale.leftOut}
 	bills := guarded{r}

@@ -38,8 +38,8 @@ type recorded struct {
 func recordedConfig(cfg compaction.Config, c *conversation.Conversation, r *recorded) compaction.Config {
 	cfg.InvocationThreshold, cfg.SafetyRatio, cfg.TokenThreshold = compaction.Off, compaction.Off, 0
 	cfg.Model, cfg.Summarizer = nil, r
-	cfg.MaxLedgerTokens = compaction.Off // the recorded application showed its summary alone
-	cfg.MaxSummaries = 1                 // each recorded summary replaced everything before it, including earlier summaries
+	cfg.MaxLedgerTokens, cfg.MaxUserTokens = compaction.Off, compaction.Off // the recorded application showed its summary alone
+	cfg.MaxSummaries = 1                                                    // each recorded summary replaced everything before it, including earlier summaries
 	for _, theirs := range c.Compactions {
 		cfg.MaxSummaryTokens = max(cfg.MaxSummaryTokens, tokens.Estimate(theirs.Summary))
 	}

@@ -48,15 +48,6 @@ type Report struct {
 	Layers *Layers `json:"layers,omitempty"`
 	// Recorded compares prompts after each compaction of the recorded application.
 	Recorded []AtRecorded `json:"recorded_compactions,omitempty"`
-	// Said is how much of what people said stands whole in the prompts of the calls after the first compaction: each call
-	// counts each message so far. Messages that no person wrote, by their form, and those that say nothing are left out.
-	// Instructions are those that instruct or correct, by their words.
-	Said struct {
-		Messages          int `json:"messages"`
-		Whole             int `json:"whole"`
-		Instructions      int `json:"instructions"`
-		WholeInstructions int `json:"whole_instructions"`
-	} `json:"said,omitzero"`
 	// Facts is nil for a conversation without questions.
 	Facts *Facts `json:"facts,omitempty"`
 	// Alerts are the patterns that Options.Watchdog found, and WouldStop is where it or Options.Ceiling
@@ -95,6 +86,13 @@ type Sent struct {
 	// Dollars is the price of all requests at Options.Model, 0 if it has no prices. The cost of
 	// writing summaries is in [Summaries].
 	Dollars float64 `json:"dollars"`
+	// Said counts the messages of people before each request from the first compaction on, and SaidWhole those that stand
+	// in the request word for word. Messages that no person wrote, by their form, and those that say nothing are left out.
+	// Instructions and InstructionsWhole are those of them that instruct or correct, by their words.
+	Said              int `json:"said,omitempty"`
+	SaidWhole         int `json:"said_whole,omitempty"`
+	Instructions      int `json:"instructions,omitempty"`
+	InstructionsWhole int `json:"instructions_whole,omitempty"`
 }
 
 // Counts is where the sizes of prompts come from.

@@ -38,6 +38,7 @@ type run struct {
 	overAsRecorded int
 	last           lastPrompt
 	said           []string // what people said in each turn so far
+	words          Sent     // how much of it stands in the requests
 
 	// mu guards the fields below and the report's Summarizer. The observer writes them.
 	mu        sync.Mutex

@@ -21,17 +21,17 @@ func countSaid(r *run, turn int, req *model.LLMRequest) {
 	for len(r.said) <= turn {
 		r.said = append(r.said, folded(personsWords(r.c.Turns[len(r.said)].User)))
 	}
-	w := &r.report.Said
+	w := &r.words
 	for _, text := range r.said[:turn+1] {
 		if text == "" {
 			continue
 		}
 		whole := strings.Contains(prompt, text)
-		w.Messages++
-		w.Whole += count(whole)
+		w.Said++
+		w.SaidWhole += count(whole)
 		if words.Instructs(text) {
 			w.Instructions++
-			w.WholeInstructions += count(whole)
+			w.InstructionsWhole += count(whole)
 		}
 	}
 }

@@ -34,20 +34,16 @@ func (blind) Summarize(ctx context.Context, req summarizer.Request) (summarizer.
 // wordsOf plays conversations, and returns the shares of what people said that stand whole in the prompts, and the cost.
 func wordsOf(t *testing.T, file string, most int, with replay.Policy) (whole, instructions, dollars float64) {
 	t.Helper()
-	var sum = (&replay.Report{}).Said
+	var total replay.Total
 	for _, c := range read(t, file) {
 		with.Config.Summarizer, with.Config.MaxUserTokens = blind{}, most
-		r := compare(t, c, with)[0]
-		sum.Messages += r.Said.Messages
-		sum.Whole += r.Said.Whole
-		sum.Instructions += r.Said.Instructions
-		sum.WholeInstructions += r.Said.WholeInstructions
-		dollars += r.With.Dollars + r.Summarizer.Dollars
+		total.Add(compare(t, c, with)[0])
 	}
+	sum := total.With
 	if sum.Instructions == 0 {
 		t.Fatalf("%s: nothing was counted", file)
 	}
-	return 100 * float64(sum.Whole) / float64(sum.Messages), 100 * float64(sum.WholeInstructions) / float64(sum.Instructions), dollars
+	return 100 * float64(sum.SaidWhole) / float64(sum.Said), 100 * float64(sum.InstructionsWhole) / float64(sum.Instructions), sum.Dollars + total.Summarizer.Dollars
 }
 
 // TestRealUsersAreQuotedWordForWord: what people said stays in the prompts, where a writer of summaries forgets all of it,

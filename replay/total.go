@@ -75,12 +75,16 @@ func (t *Total) Add(r *Report) {
 
 func (s Sent) add(o Sent) Sent {
 	return Sent{
-		ModelCalls:    s.ModelCalls + o.ModelCalls,
-		PromptTokens:  s.PromptTokens + o.PromptTokens,
-		CachedTokens:  s.CachedTokens + o.CachedTokens,
-		OutputTokens:  s.OutputTokens + o.OutputTokens,
-		LargestPrompt: max(s.LargestPrompt, o.LargestPrompt),
-		Dollars:       s.Dollars + o.Dollars,
+		ModelCalls:        s.ModelCalls + o.ModelCalls,
+		PromptTokens:      s.PromptTokens + o.PromptTokens,
+		CachedTokens:      s.CachedTokens + o.CachedTokens,
+		OutputTokens:      s.OutputTokens + o.OutputTokens,
+		LargestPrompt:     max(s.LargestPrompt, o.LargestPrompt),
+		Dollars:           s.Dollars + o.Dollars,
+		Said:              s.Said + o.Said,
+		SaidWhole:         s.SaidWhole + o.SaidWhole,
+		Instructions:      s.Instructions + o.Instructions,
+		InstructionsWhole: s.InstructionsWhole + o.InstructionsWhole,
 	}
 }
 

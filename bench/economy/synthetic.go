@@ -143,7 +143,7 @@ func playSession(ctx context.Context, c cell, calls int, cfg compaction.Config) 
 	l := &ledger{}
 	var failed error
 	changed := false
-	cfg.Summarizer, cfg.Synchronous, cfg.MaxLedgerTokens = l, true, compaction.Off
+	cfg.Summarizer, cfg.Synchronous, cfg.MaxLedgerTokens, cfg.MaxUserTokens = l, true, compaction.Off, compaction.Off
 	cfg.Observer = func(_ context.Context, o compaction.Observation) {
 		if o.Err != nil {
 			failed = o.Err

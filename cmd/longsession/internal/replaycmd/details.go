@@ -158,6 +158,7 @@ func (d *details) write(s terminal.Screen, sum *summary) string {
 	if len(sum.totals) == 1 {
 		b.WriteString(summariesLine(s, sum.totals[0]))
 		b.WriteString(layersLine(s, sum.totals[0]))
+		b.WriteString(saidLine(s, sum.totals[0]))
 		b.WriteString(factsLine(s, sum.totals[0]))
 	}
 	d.findings.write(&b, s, s.Bad, "Findings")
@@ -236,6 +237,22 @@ func declarationsLine(on terminal.Screen, d *replay.Declarations) string {
 	return on.Labeled("tools", fmt.Sprintf("%s of %s deferred: %s tokens of declarations in all requests instead of %s; the model would have needed up to %s",
 		terminal.Commas(d.Deferred), terminal.Plural(d.Tools, "tool"), terminal.Commas(d.Tokens), terminal.Commas(d.AllTokens), searches))
 }
+
+// saidLine is how much of what people said the prompts had after the first compaction.
+func saidLine(on terminal.Screen, t replay.Total) string {
+	s := t.With
+	if s.Said == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("after the first compaction, prompts had %s of the messages of people before them word for word", percentOf(s.SaidWhole, s.Said))
+	if s.Instructions > 0 {
+		text += ", and " + percentOf(s.InstructionsWhole, s.Instructions) + " of those that instruct"
+	}
+	return on.Labeled("words", text)
+}
+
+// percentOf returns a part of all, which is not 0, as in "86%".
+func percentOf(part, all int) string { return fmt.Sprintf("%d%%", 100*part/all) }
 
 // factsLine is the number of questions that can still be answered. It compares with the simplest way
 // to shorten a prompt, which keeps only the newest messages.
