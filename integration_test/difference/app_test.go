@@ -230,6 +230,12 @@ func (a app) playIn(t testing.TB, stack *longsession.Stack, inner, svc session.S
 	return p.out
 }
 
+// isToolRun reports whether a line is the run of a tool, and not of a node of a workflow.
+func isToolRun(line string) bool {
+	who, what, runs := strings.Cut(line, " runs ")
+	return runs && !strings.Contains(who, " ") && strings.Contains(what, "(")
+}
+
 func isRun(line string) bool {
 	return strings.Contains(line, " runs ") || strings.Contains(line, "asks expert_of_")
 }

@@ -81,10 +81,17 @@ func (a app) compare(t testing.TB, store storages.Storage, with policy) (string,
 	}
 	events := stored(t, inner)
 	diff := strings.Join(append(difference("what happened", bare.lines, wrapped.lines), difference("what is stored", bare.stored, wrapped.stored)...), "\n")
+	facts := 0
 	if diff == "" && !a.disordered() {
-		diff = strings.Join(lacking(bare.requests, wrapped.requests), "\n")
+		var lacks []string
+		lacks, facts = lacking(bare.requests, wrapped.requests)
+		diff = strings.Join(lacks, "\n")
 	}
-	if diff != "" && a.disordered() && a.isUndecided(t, store, bare) {
+	switch {
+	case diff == "":
+		compared.add(a, bare, facts, len(events)-len(wrapped.stored))
+	case a.disordered() && a.isUndecided(t, store, bare):
+		compared.leaveOut()
 		diff = ""
 	}
 	return diff, events
@@ -103,16 +110,17 @@ func (a app) isUndecided(t testing.TB, store storages.Storage, bare *played) boo
 	return false
 }
 
-// lacking lists the requests that lack a fact which they have bare.
-func lacking(bare, wrapped map[string]string) (out []string) {
+// lacking lists the requests that lack a fact which they have bare, and returns how many facts it looked for.
+func lacking(bare, wrapped map[string]string) (out []string, all int) {
 	for _, of := range slices.Sorted(maps.Keys(bare)) {
 		facts := compactiontest.Facts(bare[of])
+		all += len(facts)
 		facts = slices.DeleteFunc(facts, func(fact string) bool { return strings.Contains(wrapped[of], fact) })
 		if len(facts) > 0 {
 			out = append(out, fmt.Sprintf("%s lacks %v:\n\tbare\n\t\t%s\n\twrapped\n\t\t%s", of, facts, bare[of], wrapped[of]))
 		}
 	}
-	return out
+	return out, all
 }
 
 // difference lists where two plays part.
