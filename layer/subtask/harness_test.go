@@ -127,6 +127,12 @@ func (p *parent) send(ctx context.Context, msg *genai.Content) ([]*session.Event
 	}
 	a, err := llmagent.New(cfg)
 	must(p.t, err)
+	return p.run(ctx, a, msg)
+}
+
+// run has an agent answer a message.
+func (p *parent) run(ctx context.Context, a agent.Agent, msg *genai.Content) ([]*session.Event, error) {
+	p.t.Helper()
 	r, err := runner.New(runner.Config{AppName: "app", Agent: a, SessionService: p.svc, AutoCreateSession: true, PluginConfig: runner.PluginConfig{Plugins: p.plugins}})
 	must(p.t, err)
 	var events []*session.Event
