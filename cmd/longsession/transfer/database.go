@@ -19,6 +19,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"google.golang.org/genai"
+
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -531,6 +533,9 @@ func (d *database) losses(of *session.Event, in Losses) {
 			in.count(field.name+noColumn, 1)
 		}
 	}
+	if hasFractions(of) {
+		in.count("durations cut to seconds", 1)
+	}
 	in.countScope(of)
 	for _, f := range adk.FurtherFields {
 		// The column actions has all of theirs.
@@ -539,6 +544,24 @@ func (d *database) losses(of *session.Event, in Losses) {
 			in.count("values of the field "+f.Name+noColumn, 1)
 		}
 	}
+}
+
+// hasFractions reports whether an event has a duration that is not whole seconds, as genai writes it into JSON: of a part of a
+// video, or of a route.
+func hasFractions(ev *session.Event) bool {
+	if ev.Content != nil {
+		for _, p := range ev.Content.Parts {
+			if p != nil && p.VideoMetadata != nil && (p.VideoMetadata.StartOffset%time.Second != 0 || p.VideoMetadata.EndOffset%time.Second != 0) {
+				return true
+			}
+		}
+	}
+	if ev.GroundingMetadata == nil {
+		return false
+	}
+	return slices.ContainsFunc(ev.GroundingMetadata.GroundingChunks, func(c *genai.GroundingChunk) bool {
+		return c != nil && c.Maps != nil && c.Maps.Route != nil && c.Maps.Route.Duration%time.Second != 0
+	})
 }
 
 func (d *database) refuses(r *row) string {
