@@ -15,11 +15,11 @@ import (
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// A row may hold a record of ADK's own compaction in its actions, where the types of ADK v1 have no field for it: a later
-// version wrote it. It is recognized, is in no view, whole or partial, and the row stays as it is.
+// A row may hold a record of ADK's own compaction that the types of this ADK have no field for: this module wrote it,
+// built with a later version. It is recognized, is in no view, whole or partial, and the row stays as it is.
 func TestARowWithARecordOfADKsCompactionIsRecognized(t *testing.T) {
 	t.Parallel()
-	const actions = `{"state_delta":{},"compaction":{"start_timestamp":1767225600.25,"end_timestamp":1767225720.5,"compacted_content":{"role":"model","parts":[{"text":"So far."}]}}}`
+	const extra = `{"further":{"Actions.Compaction":{"startTimestamp":"2026-01-01T00:00:00.25Z","endTimestamp":"2026-01-01T00:02:00.5Z","compactedContent":{"role":"model","parts":[{"text":"So far."}]}}}}`
 	path := newPath(t)
 	cfg := compaction.DefaultConfig()
 	cfg.Summarizer, cfg.Synchronous = &compactiontest.Oracle{}, true
@@ -39,7 +39,7 @@ func TestARowWithARecordOfADKsCompactionIsRecognized(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `UPDATE events SET actions = ?, covered_by = NULL WHERE id = 'adk'`, actions); err != nil {
+	if _, err := db.ExecContext(t.Context(), `UPDATE events SET extra = ?, covered_by = NULL WHERE id = 'adk'`, extra); err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, path, persistence.WithSynchronousNormal())
@@ -55,7 +55,7 @@ func TestARowWithARecordOfADKsCompactionIsRecognized(t *testing.T) {
 		t.Errorf("the view of %d events: %q\nof all: %q", len(ids(few)), got, want)
 	}
 	var stored string
-	if err := db.QueryRowContext(t.Context(), `SELECT actions FROM events WHERE id = 'adk' AND custom_metadata IS NULL`).Scan(&stored); err != nil || stored != actions {
+	if err := db.QueryRowContext(t.Context(), `SELECT extra FROM events WHERE id = 'adk' AND custom_metadata IS NULL`).Scan(&stored); err != nil || stored != extra {
 		t.Errorf("%v: the row has %q", err, stored)
 	}
 }

@@ -165,7 +165,6 @@ func Decode(r *Stored) (*session.Event, error) {
 		var a actions
 		d.json("actions", r.actions, &a)
 		a.set(&ev.Actions)
-		adk.KeepCompaction(ev, r.actions)
 	}
 	var x extra
 	d.json("extra", r.extra, &x)
@@ -175,6 +174,7 @@ func Decode(r *Stored) (*session.Event, error) {
 			d.json("extra, "+f.Name, text, f.Of(ev).Addr().Interface())
 		}
 	}
+	adk.KeepRecord(ev, x.Further[adk.CompactionName])
 	if d.err == nil && x.Exact != nil {
 		d.err = x.Exact.restore(ev)
 	}

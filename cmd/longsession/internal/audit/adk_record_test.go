@@ -11,11 +11,11 @@ import (
 	ct "github.com/adk-go-ext/longsession/compactiontest"
 )
 
-// TestRecordsOfADKsCompactionAreNamed, in the actions of a row, as a later version of ADK writes them, and in metadata, as
-// it is read from a service without a field for it. Neither is in the view, and both are sound.
+// TestRecordsOfADKsCompactionAreNamed, in a field of a row that a later version of ADK has, and in metadata, as it is read
+// from a service without a field for it. Neither is in the view, and both are sound.
 func TestRecordsOfADKsCompactionAreNamed(t *testing.T) {
 	t.Parallel()
-	const compaction = `{"start_timestamp":1767225600.25,"end_timestamp":1767225720.5,"compacted_content":{"role":"model","parts":[{"text":"All is well."}]}}`
+	const compaction = `{"startTimestamp":"2026-01-01T00:00:00.25Z","endTimestamp":"2026-01-01T00:02:00.5Z","compactedContent":{"role":"model","parts":[{"text":"All is well."}]}}`
 	h := (&ct.History{}).Turns(2, "bot")
 	for _, id := range []string{"adk1", "adk2"} {
 		h.AddEvent(&session.Event{ID: id, InvocationID: id, Author: "user"})
@@ -29,7 +29,7 @@ func TestRecordsOfADKsCompactionAreNamed(t *testing.T) {
 	}, func(*audit.Session) {}); err != nil {
 		t.Error(err)
 	}
-	run(t, path, `UPDATE events SET actions = '{"compaction":`+compaction+`}' WHERE id = 'adk1'`)
+	run(t, path, `UPDATE events SET extra = '{"further":{"Actions.Compaction":`+compaction+`}}' WHERE id = 'adk1'`)
 	f = open(t, path)
 	s := find(t, f, "")
 	records, err := f.Compactions(t.Context(), s)
