@@ -18,6 +18,7 @@ import (
 	"google.golang.org/adk/tool"
 
 	"github.com/adk-go-ext/longsession/compaction"
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -170,6 +171,32 @@ func (a *app) checkLedger(g *guard.Guard, b *bill) {
 	defer b.mu.Unlock()
 	if int64(used.USD) != b.nano || used.ModelCalls != b.requests || used.Summaries.Calls != b.requests-b.calls {
 		a.t.Errorf("the ledger has %d nano-dollars for %d calls, of which %d are summaries; the server %d for %d and %d", used.USD, used.ModelCalls, used.Summaries.Calls, b.nano, b.requests, b.requests-b.calls)
+	}
+}
+
+// A stream breaks off between two of its parts. The ledger has what the server has reported, whether or not the client says
+// that it failed.
+func TestAStreamThatBreaksOffIsCharged(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, nil)
+	a.mode = agent.StreamingModeSSE
+	b := newBill(t, assistant)
+	a.onUsage = b.add
+	if _, err := a.inner.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}); err != nil {
+		t.Fatal(err)
+	}
+	g := a.guarded(guard.Config{})
+	broken := say("This answer is long enough to be sent in three pieces.")
+	broken.cut = betweenChunks
+	a.will(assistant, broken)
+	for _, err := range a.runner.Run(t.Context(), ref.UserID, ref.SessionID, genai.NewContentFromText("Hello", genai.RoleUser), agent.RunConfig{StreamingMode: a.mode}) {
+		if err != nil && adk.Major == 1 {
+			t.Fatal(err)
+		}
+	}
+	a.checkLedger(g, b)
+	if b.calls != 1 || b.nano == 0 {
+		t.Errorf("%d calls for %d", b.calls, b.nano)
 	}
 }
 
