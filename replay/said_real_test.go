@@ -49,24 +49,26 @@ func wordsOf(t *testing.T, file string, most int, with replay.Policy) (whole, in
 // TestRealUsersAreQuotedWordForWord: what people said stays in the prompts, where a writer of summaries forgets all of it,
 // at next to no cost. Without a budget for it, about half stands there: what is not summarized yet.
 func TestRealUsersAreQuotedWordForWord(t *testing.T) {
+	t.Parallel()
+	const airline, coding = "tau_airline_gpt4o.jsonl", "coding_agent_sessions.jsonl"
 	for _, r := range []struct {
 		file                string
-		window              int
+		with                replay.Policy
 		whole, instructions float64 // percent, at least
 	}{
-		{"tau_airline_gpt4o.jsonl", 32_000, 80, 75},
-		{"tau_airline_gpt4o.jsonl", 8_000, 80, 75},
-		{"coding_agent_sessions.jsonl", 32_000, 85, 85},
-		{"coding_agent_sessions.jsonl", 8_000, 55, 55},
+		{airline, policy(32_000), 80, 75},
+		{airline, byPrice(policy(8_000)), 95, 90},
+		{coding, policy(32_000), 85, 85},
+		{coding, byPrice(policy(32_000)), 85, 85},
 	} {
-		without, _, before := wordsOf(t, r.file, compaction.Off, policy(r.window))
-		whole, instructions, dollars := wordsOf(t, r.file, 0, policy(r.window))
-		t.Logf("%s, %d: %.1f%% and not %.1f%% stand whole, %.1f%% of what instructs, for %.4f and not %.4f dollars", r.file, r.window, whole, without, instructions, dollars, before)
+		without, _, before := wordsOf(t, r.file, compaction.Off, r.with)
+		whole, instructions, dollars := wordsOf(t, r.file, 0, r.with)
+		t.Logf("%s, %s: %.1f%% and not %.1f%% stand whole, %.1f%% of what instructs, for %.4f and not %.4f dollars", r.file, r.with.Name, whole, without, instructions, dollars, before)
 		if whole < r.whole || instructions < r.instructions || whole < without {
-			t.Errorf("%s, %d: %.1f%% of what was said stands whole in the prompts, and %.1f%% of what instructs", r.file, r.window, whole, instructions)
+			t.Errorf("%s, %s: %.1f%% of what was said stands whole in the prompts, and %.1f%% of what instructs", r.file, r.with.Name, whole, instructions)
 		}
 		if dollars > 1.02*before {
-			t.Errorf("%s, %d: it costs $%.4f and not $%.4f", r.file, r.window, dollars, before)
+			t.Errorf("%s, %s: it costs $%.4f and not $%.4f", r.file, r.with.Name, dollars, before)
 		}
 	}
 }
