@@ -370,7 +370,7 @@ func (p *player) message(turn turn) *genai.Content {
 			response["text"] = strings.Repeat("The address has changed to Bremen. ", turn.payload)
 		}
 		if call.Name == "adk_request_input" {
-			response = map[string]any{"response": fmt.Sprintf("answer %d%s", n, p.fact("answer %d", p.turn))}
+			response = map[string]any{"response": fmt.Sprintf("answer %d%s%s", n, p.fact("answer %d", p.turn), strings.Repeat(" to Bremen", turn.payload))}
 			if turn.deny {
 				response = map[string]any{"response": n}
 			}
@@ -456,7 +456,7 @@ func file(ctx agent.ToolContext, name string) (string, error) {
 }
 
 // tools are the tools of an agent: an ordinary one, one that keeps a file, one that takes long, one that needs a
-// confirmation, and perhaps an agent.
+// confirmation, one with a large result, and perhaps an agent.
 func (p *player) tools(n *node) []tool.Tool {
 	var out []tool.Tool
 	all := []functiontool.Config{
@@ -464,6 +464,7 @@ func (p *player) tools(n *node) []tool.Tool {
 		{Name: "file", Description: "Files something."},
 		{Name: "order", Description: "Orders something.", IsLongRunning: true},
 		{Name: "refund", Description: "Pays money back.", RequireConfirmation: true},
+		{Name: "export", Description: "Exports all that there is."},
 	}
 	if p.recalls {
 		all = append(all, functiontool.Config{Name: "recall", Description: "Reads the memo of the shop."})
@@ -474,6 +475,9 @@ func (p *player) tools(n *node) []tool.Tool {
 			if cfg.Name == "file" {
 				kept, err := file(ctx, in.N)
 				return result{kept}, err
+			}
+			if cfg.Name == "export" {
+				return result{strings.Repeat("Line of "+in.N+". ", 1_000)}, nil
 			}
 			return result{strings.Repeat("The result of "+in.N+" is as expected. ", 12)}, nil
 		})
@@ -576,7 +580,7 @@ func (m *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 			if strings.HasPrefix(m.node.name, "expert_of_") {
 				k = 0 // two of its calls may run at once
 			}
-			content.Parts = []*genai.Part{{Text: fmt.Sprintf("%s speaks for the %dth time%s.%s", m.node.name, k, strings.Repeat(" and means it", next.words/3), m.p.fact("text %s %d", m.node.name, k))}}
+			content.Parts = []*genai.Part{{Text: fmt.Sprintf("%s speaks for the %dth time%s%s.", m.node.name, k, m.p.fact("text %s %d", m.node.name, k), strings.Repeat(" and means it", next.words/3))}}
 		}
 		yield(&model.LLMResponse{Content: content, FinishReason: genai.FinishReasonStop}, nil)
 	}

@@ -93,7 +93,7 @@ func drawStep(t *rapid.T, n *node, names []string) step {
 	case "says":
 		return step{words: rapid.IntRange(3, 200).Draw(t, "words")}
 	}
-	tools := []string{"lookup", "lookup", "file", "order", "refund"}
+	tools := []string{"lookup", "lookup", "file", "order", "refund", "export"}
 	if n.expert {
 		tools = append(tools, "expert")
 	}
@@ -163,6 +163,13 @@ func drawPolicy(t *rapid.T) policy {
 	}
 }
 
+func drawStore(t testing.TB, r *rapid.T) storages.Storage {
+	if chance(r, 10, "on disk") {
+		return rapid.SampledFrom([]func(testing.TB) storages.Storage{storages.Database, storages.Persistence}).Draw(r, "store")(t)
+	}
+	return storages.InMemory()
+}
+
 // TestAWrappedAppDoesWhatItDoesBare plays generated apps bare and wrapped, with compaction in the middle of turns:
 // trees of agents, transfers, workflows, agents as tools, calls that take long or need a confirmation and are answered
 // in any order and age, artifacts, models that fail, consumers that break off, plugins of the app that change and
@@ -173,11 +180,7 @@ func TestAWrappedAppDoesWhatItDoesBare(t *testing.T) {
 	summaries, apps := 0, 0
 	testkit.CheckUntil(t, 3, func(r *rapid.T) {
 		a, with := drawApp(r), drawPolicy(r)
-		store := storages.InMemory()
-		if chance(r, 10, "on disk") {
-			store = rapid.SampledFrom([]func(testing.TB) storages.Storage{storages.Database, storages.Persistence}).Draw(r, "store")(t)
-		}
-		diff, n := a.differs(t, store, with)
+		diff, n := a.differs(t, drawStore(t, r), with)
 		if diff != "" {
 			r.Fatalf("%s\n%s", a, diff)
 		}

@@ -5,11 +5,13 @@ package difference_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"google.golang.org/genai"
 	"pgregory.net/rapid"
 
 	"google.golang.org/adk/agent"
@@ -22,7 +24,6 @@ import (
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/testkit"
-	"github.com/adk-go-ext/longsession/internal/testkit/storages"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -39,18 +40,20 @@ func init() {
 // part is a piece of a workflow, entered at one node and left at another.
 type part struct {
 	kind, name string
-	asks       int      // of a node that asks: how often
+	asks       int      // of a node that asks: how often, "ask" all at once
 	once       bool     // it asks in the first run alone
 	fixed      bool     // its requests have the same ID in each run
 	schema     bool     // it takes strings alone
 	plan       []step   // of an agent
 	mode       string   // of an agent
+	expert     bool     // an agent has another as a tool
+	times      int      // the child of a dynamic node runs so often, 0 is once
 	parts      []*part  // of a part that has parts
 	options    []string // of the child of a dynamic node
 }
 
 func (x *part) String() string {
-	return fmt.Sprintf("%s %s asks %d once %t fixed %t schema %t mode %q plan %+v options %v %v", x.kind, x.name, x.asks, x.once, x.fixed, x.schema, x.mode, x.plan, x.options, x.parts)
+	return fmt.Sprintf("%s %s asks %d once %t fixed %t schema %t mode %q expert %t times %d plan %+v options %v %v", x.kind, x.name, x.asks, x.once, x.fixed, x.schema, x.mode, x.expert, x.times, x.plan, x.options, x.parts)
 }
 
 // flow is an app whose root is a workflow of parts, one behind the other.
@@ -69,7 +72,11 @@ func shuffles(parts []*part) bool {
 
 // workflow builds an agent that is a workflow.
 func (p *player) workflow(name string, parts []*part) agent.Agent {
-	made, err := workflowagent.New(workflowagent.Config{Name: name, Description: "Plays " + name + ".", Edges: p.chain(workflow.Start, parts)})
+	cfg := workflowagent.Config{Name: name, Description: "Plays " + name + ".", Edges: p.chain(workflow.Start, parts)}
+	if p.changes { // ADK stores an event for that before the workflow reads where it was
+		cfg.BeforeAgentCallbacks = []agent.BeforeAgentCallback{func(ctx agent.CallbackContext) (*genai.Content, error) { return nil, ctx.State().Set("turn", p.turn) }}
+	}
+	made, err := workflowagent.New(cfg)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -109,6 +116,34 @@ func (p *player) nodes(x *part) (entry, exit workflow.Node, edges []workflow.Edg
 		in, out, edges := p.nodes(x.parts[0])
 		other, _, more := p.nodes(x.parts[1])
 		return router, out, append(append(edges, more...), workflow.Edge{From: router, To: in, Route: workflow.StringRoute("first")}, workflow.Edge{From: router, To: other, Route: workflow.StringRoute("second")})
+	case "loop": // a part that runs up to three times
+		again := func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
+			ev := session.NewEvent(ctx, ctx.InvocationID())
+			ev.Routes, ev.Output = []string{"again"}, in
+			if p.count(x.name)%3 == 2 {
+				ev.Routes = []string{"on"}
+			}
+			p.out.note("%s routes %s to %v", x.name, canonical(in), ev.Routes)
+			return nil, emit(ev)
+		}
+		router, end := workflow.NewEmittingFunctionNode(x.name, again, workflow.NodeConfig{}), p.node(&part{kind: "work", name: x.name + "-end"})
+		in, out, edges := p.nodes(x.parts[0])
+		return in, end, append(edges, workflow.Edge{From: out, To: router}, workflow.Edge{From: router, To: in, Route: workflow.StringRoute("again")}, workflow.Edge{From: router, To: end, Route: workflow.StringRoute("on")})
+	case "tool": // arguments, and a tool
+		in := workflow.NewFunctionNode(x.name+"-args", func(_ agent.Context, in any) (map[string]any, error) { return map[string]any{"n": canonical(in)}, nil }, workflow.NodeConfig{})
+		made, err := functiontool.New(functiontool.Config{Name: x.name, Description: "Looks up."}, func(ctx agent.Context, in args) (result, error) {
+			k := p.count(x.name)
+			p.out.note("tool %s runs on %s", x.name, in.N)
+			return result{fmt.Sprintf("%s has run.%s", x.name, p.fact("tool %s %d", x.name, k)) + strings.Repeat(" All is as expected.", 300*(k%2))}, nil
+		})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		node, err := workflow.NewToolNode(made, workflow.NodeConfig{})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return in, node, []workflow.Edge{{From: in, To: node}}
 	case "many": // a list, and a worker for each of its items
 		list := workflow.NewFunctionNode(x.name+"-list", func(agent.Context, any) ([]any, error) { return []any{"a", "b", "c"}, nil }, workflow.NodeConfig{})
 		worker, err := workflow.NewParallelWorker(x.name, p.node(x.parts[0]), 1, workflow.NodeConfig{})
@@ -142,8 +177,10 @@ func (p *player) node(x *part) workflow.Node {
 				return "nothing to ask", nil
 			}
 			p.out.note("node %s asks, given %s", x.name, canonical(in))
-			if err := emit(workflow.NewRequestInputEvent(ctx, p.request(ctx, x, 0))); err != nil {
-				return nil, err
+			for i := range max(x.asks, 1) {
+				if err := emit(workflow.NewRequestInputEvent(ctx, p.request(ctx, x, i))); err != nil {
+					return nil, err
+				}
 			}
 			return nil, workflow.ErrNodeInterrupted
 		}, workflow.NodeConfig{})
@@ -165,7 +202,7 @@ func (p *player) node(x *part) workflow.Node {
 			return strings.Join(replies, ", "), nil
 		}, workflow.NodeConfig{RerunOnResume: &rerun})
 	case "agent":
-		made, err := workflow.NewAgentNode(p.agent(&node{name: x.name, kind: llm, mode: x.mode, plan: x.plan}, nil), workflow.NodeConfig{})
+		made, err := workflow.NewAgentNode(p.agent(&node{name: x.name, kind: llm, mode: x.mode, plan: x.plan, expert: x.expert}, nil), workflow.NodeConfig{})
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -222,12 +259,14 @@ func (p *player) dynamic(x *part) workflow.Node {
 					"path": workflow.WithIsolationScopeFromNodePath(), "output": workflow.WithUseAsOutput(), "raise": workflow.WithRaiseOnWait(),
 				}[name])
 			}
-			given, err := workflow.RunNode[any](ctx, child, out, options...)
-			if err != nil {
-				p.out.note("node %s stops at %s: %v", x.name, x.parts[i].name, madeUp.ReplaceAllString(err.Error(), "#"))
-				return nil, err
+			for range max(x.parts[i].times, 1) {
+				given, err := workflow.RunNode[any](ctx, child, out, options...)
+				if err != nil {
+					p.out.note("node %s stops at %s: %v", x.name, x.parts[i].name, madeUp.ReplaceAllString(err.Error(), "#"))
+					return nil, err
+				}
+				out = given
 			}
-			out = given
 		}
 		p.out.note("node %s ends with %s", x.name, canonical(out))
 		return out, nil
@@ -274,19 +313,22 @@ type names int
 func (n *names) next() string { *n++; return fmt.Sprintf("n%d", *n) }
 
 func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
-	kinds := []string{"work", "ask", "ask again", "agent", "agent", "dynamic", "dynamic", "flaky", "many", "route", "nested"}
+	kinds := []string{"work", "ask", "ask again", "agent", "agent", "tool", "fails", "dynamic", "dynamic", "flaky", "many", "route", "loop", "nested"}
 	if fans {
 		kinds = append(kinds, "fan", "fan")
 	}
 	if depth == 0 {
-		kinds = kinds[:5]
+		kinds = kinds[:7]
 	}
 	x := &part{kind: rapid.SampledFrom(kinds).Draw(t, "kind"), name: name.next()}
 	drawSettings(t, x)
 	below := 0
 	switch x.kind {
 	case "many":
-		x.parts = []*part{{kind: "work", name: name.next()}}
+		x.parts = []*part{{kind: rapid.SampledFrom([]string{"work", "agent"}).Draw(t, "worker"), name: name.next()}}
+		drawSettings(t, x.parts[0])
+	case "loop":
+		below = 1
 	case "route", "fan":
 		below = 2
 	case "nested":
@@ -297,7 +339,7 @@ func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
 	for i := range below {
 		next := drawPart(t, name, depth-1, false)
 		if x.kind == "dynamic" {
-			for next.kind == "ask" || next.kind == "route" || next.kind == "many" || next.kind == "nested" {
+			for slices.Contains([]string{"ask", "route", "loop", "tool", "many"}, next.kind) {
 				next.kind, next.parts = "ask again", nil
 			}
 			for _, option := range []string{"id", "branch", "scope", "path", "raise"} {
@@ -307,6 +349,9 @@ func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
 			}
 			if i == below-1 && chance(t, 30, "output") {
 				next.options = append(next.options, "output")
+			}
+			if chance(t, 25, "again") {
+				next.times = rapid.IntRange(2, 4).Draw(t, "times")
 			}
 			if next.kind == "agent" && chance(t, 40, "task") {
 				next.mode, next.plan = "task", drawMemberPlan(t, nil, "task")
@@ -321,7 +366,7 @@ func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
 func drawSettings(t *rapid.T, x *part) {
 	x.asks, x.once, x.fixed, x.schema = rapid.IntRange(1, 2).Draw(t, "asks"), chance(t, 40, "once"), chance(t, 10, "fixed"), chance(t, 20, "schema")
 	if x.kind == "agent" {
-		x.plan = drawMemberPlan(t, nil, "")
+		x.plan, x.expert = drawMemberPlan(t, nil, ""), chance(t, 40, "expert")
 	}
 }
 
@@ -338,13 +383,13 @@ func drawMemberPlan(t *rapid.T, to []string, mode string) (plan []step) {
 	for range rapid.IntRange(1, 14).Draw(t, "steps") {
 		switch rapid.SampledFrom(kinds).Draw(t, "step") {
 		case "calls":
-			plan = append(plan, step{calls: rapid.SliceOfN(rapid.SampledFrom([]string{"lookup", "lookup", "file", "order", "refund", "wait"}), 1, 2).Draw(t, "calls")})
+			plan = append(plan, step{calls: rapid.SliceOfN(rapid.SampledFrom([]string{"lookup", "lookup", "file", "order", "refund", "wait", "export", "expert"}), 1, 2).Draw(t, "calls")})
 		case "delegates":
 			plan = append(plan, step{calls: []string{rapid.SampledFrom(to).Draw(t, "to")}})
 		case "finishes":
 			plan = append(plan, calls("finish"))
 		default:
-			plan = append(plan, step{words: rapid.IntRange(3, 100).Draw(t, "words"), fail: mode != "task" && chance(t, 10, "fails")})
+			plan = append(plan, step{words: rapid.SampledFrom([]int{3, 10, 30, 100, 2_000}).Draw(t, "words"), fail: mode != "task" && chance(t, 10, "fails")})
 		}
 	}
 	return plan
@@ -357,7 +402,9 @@ func drawFlow(t *rapid.T) (app, string) {
 	for range rapid.IntRange(1, 4).Draw(t, "parts") {
 		parts = append(parts, drawPart(t, &name, 2, fans))
 	}
-	return flow(drawTurns(t), parts...), fmt.Sprint(parts)
+	a := flow(drawTurns(t), parts...)
+	a.changes = chance(t, 15, "changes")
+	return a, fmt.Sprint("changes ", a.changes, parts)
 }
 
 func drawTeam(t *rapid.T) (app, string) {
@@ -396,25 +443,32 @@ func drawTurns(t *rapid.T) (turns []turn) {
 	for range rapid.IntRange(3, 14).Draw(t, "turns") {
 		next := turn{say: "And then?"}
 		if chance(t, 50, "answers") {
-			next = turn{answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 2).Draw(t, "which"), fresh: true, deny: chance(t, 15, "deny")}
+			next = turn{answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 3).Draw(t, "which"), fresh: true, deny: chance(t, 15, "deny"), payload: rapid.SampledFrom([]int{0, 0, 1, 40, 800}).Draw(t, "payload")}
 			if chance(t, 15, "and says") {
 				next.say = "And one more thing."
 			}
+		}
+		if next.say != "" && chance(t, 10, "at length") {
+			next.say = strings.Repeat("A line of the plan. ", 500)
 		}
 		turns = append(turns, next)
 	}
 	return turns
 }
 
-// drawEager draws a policy that compacts soon. Its window is large: in a small one, the layers may shorten what was said.
+// drawEager draws a policy that compacts soon. In a small window, what was said may be shown shortened.
 func drawEager(t *rapid.T) policy {
 	threshold, retain := rapid.SampledFrom([]int{150, 400, 1000}).Draw(t, "threshold"), rapid.IntRange(1, 6).Draw(t, "retain")
 	turns, summaries := rapid.SampledFrom([]int{1, 1, 2, compaction.Off}).Draw(t, "theta"), rapid.IntRange(1, 4).Draw(t, "summaries")
 	byHand := chance(t, 40, "by hand")
+	window := rapid.SampledFrom([]int{0, 0, 1_000, 2_000, 4_000}).Draw(t, "window")
 	return policy{
-		layers: chance(t, 50, "layers"),
+		layers: chance(t, 50, "layers") && window == 0, shortens: window > 0, restarts: chance(t, 20, "restarts"),
 		change: func(cfg *compaction.Config) {
 			cfg.TokenThreshold, cfg.RetainEvents, cfg.InvocationThreshold, cfg.OverlapSize, cfg.MaxSummaries = threshold, retain, turns, 1, summaries
+			if window > 0 {
+				cfg.ContextWindow, cfg.TokenThreshold = window, 0
+			}
 		},
 		between: func(t testing.TB, svc *compaction.CompactionSessionService, n int) {
 			if byHand && n%2 == 1 {
@@ -441,7 +495,7 @@ func TestAWrappedWorkflowDoesWhatItDoesBare(t *testing.T) {
 			testkit.CheckUntil(t, 3, func(r *rapid.T) {
 				a, described := of.draw(r)
 				with := drawEager(r)
-				diff, events := a.compare(t, storages.InMemory(), with)
+				diff, events := a.compare(t, drawStore(t, r), with)
 				if diff != "" {
 					r.Fatalf("%s\n%s\n%s", described, a, diff)
 				}
