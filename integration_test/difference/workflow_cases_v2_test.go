@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/workflowagent"
+	"google.golang.org/adk/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/workflow"
 
@@ -269,27 +270,57 @@ func TestASummaryOfRoundsMovesNothingBehindATask(t *testing.T) {
 
 // TestANodeThatGoesOnIsGivenWhatItIsGivenBare: ReconstructRunState in workflow/persistence.go reads the user's message,
 // the texts of agents and the results of calls that take long. They are larger than the window, or than what is shown of a
-// result, and must reach the nodes whole.
+// result, and must reach the nodes whole, also if others write between the answer and the workflow.
 func TestANodeThatGoesOnIsGivenWhatItIsGivenBare(t *testing.T) {
 	t.Parallel()
 	both := []turn{{answers: []int{0, 1}, fresh: true, payload: 2_000}}
 	for _, asks := range []string{"ask", "ask again"} {
 		asker := &part{kind: asks, name: "asker", once: true}
 		waiter := &part{kind: "agent", name: "waiter", plan: []step{calls("order")}}
-		for name, a := range map[string]app{
-			"a message": flow(slices.Concat([]turn{{say: strings.Repeat("A line of the plan. ", 2_000)}}, chat(2), answersOldest(1), chat(1)), asker, work("last")),
-			"a text":    flow(slices.Concat(chat(3), answersOldest(1), chat(1)), &part{kind: "agent", name: "writer", plan: repeat(5, step{words: 9_000})}, asker, work("last")),
-			"a result":  flow(slices.Concat(chat(1), both, chat(1)), &part{kind: "fan", name: "fan", parts: []*part{waiter, asker}}, work("last")),
+		for name, of := range map[string]struct {
+			turns []turn
+			parts []*part
+		}{
+			"a message": {slices.Concat([]turn{{say: strings.Repeat("A line of the plan. ", 2_000)}}, chat(2), answersOldest(1), chat(1)), []*part{asker, work("last")}},
+			"a text":    {slices.Concat(chat(3), answersOldest(1), chat(1)), []*part{{kind: "agent", name: "writer", plan: repeat(5, step{words: 9_000})}, asker, work("last")}},
+			"a result":  {slices.Concat(chat(1), both, chat(1)), []*part{{kind: "fan", name: "fan", parts: []*part{waiter, asker}}, work("last")}},
 		} {
-			for _, layers := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/layers %t", asks, name, layers), func(t *testing.T) {
-					t.Parallel()
-					diff, _ := a.compare(t, storages.InMemory(), policy{layers: layers, change: func(cfg *compaction.Config) { cfg.ContextWindow, cfg.MaxOutputTokens = 3_000, compaction.Off }})
-					if diff != "" {
-						t.Error(diff[:min(len(diff), 2_000)])
+			alone := flow(of.turns, of.parts...)
+			changes := alone
+			changes.changes = true
+			behind := alone
+			behind.make = func(p *player) agent.Agent {
+				return p.sequence(p.build(&node{name: "first", kind: llm}), p.workflow("flow", of.parts))
+			}
+			twice := alone
+			twice.make = func(p *player) agent.Agent {
+				return p.sequence(p.workflow("before", []*part{work("first")}), p.workflow("flow", of.parts))
+			}
+			below := team(&node{name: "root", kind: llm, plan: repeat(20, calls("transfer:flow")), children: []*node{{name: "flow"}}}, map[string][]*part{"flow": of.parts}, of.turns)
+			below.shuffled = alone.shuffled
+			for where, a := range map[string]app{"alone": alone, "with a callback": changes, "behind an agent": behind, "behind a workflow": twice, "below an agent": below} {
+				for _, layers := range []bool{false, true} {
+					if layers && name == "a message" && strings.HasSuffix(where, "an agent") {
+						continue // that fits no prompt of the agent
 					}
-				})
+					t.Run(fmt.Sprintf("%s/%s/%s/layers %t", asks, name, where, layers), func(t *testing.T) {
+						t.Parallel()
+						diff, _ := a.compare(t, storages.InMemory(), policy{layers: layers, change: func(cfg *compaction.Config) { cfg.ContextWindow, cfg.MaxOutputTokens = 3_000, compaction.Off }})
+						if diff != "" {
+							t.Error(diff[:min(len(diff), 2_000)])
+						}
+					})
+				}
 			}
 		}
 	}
+}
+
+// sequence builds an agent that runs others one after the other.
+func (p *player) sequence(agents ...agent.Agent) agent.Agent {
+	made, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: "sequence", Description: "Plays a sequence.", SubAgents: agents}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return made
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -27,18 +28,18 @@ const minShown = 48
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 	// The limits are nil until the agent's model is known.
 	tight := h.State.Prompts.Limits() != nil && !h.Listed && !h.isAhead && !h.owner.fits
-	run, goesOn := resumed(events)
-	if !tight && !goesOn {
+	resumed := h.resumed.Load()
+	if !tight && resumed == nil {
 		return events
 	}
 	last := h.fitted.Load()
-	if last == nil || last.of != events || last.tight != tight {
-		last = &fitted{trimmed: trimmed{of: events, events: events}, tight: tight}
-		if goesOn {
-			last.events = h.whole(events, run)
+	if last == nil || last.of != events || last.tight != tight || last.resumed != resumed {
+		last = &fitted{trimmed: trimmed{of: events, events: events}, tight: tight, resumed: resumed}
+		if resumed != nil {
+			last.events = h.whole(events, resumed.invocation)
 		}
 		if tight {
-			h.fit(last, func(ev *session.Event) bool { return goesOn && ev.InvocationID == run })
+			h.fit(last, func(ev *session.Event) bool { return resumed != nil && ev.InvocationID == resumed.invocation })
 		}
 		h.fitted.Store(last)
 	}
@@ -51,18 +52,39 @@ func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
 // fitted is what readers are shown of one snapshot, and how large that is, by branch.
 type fitted struct {
 	trimmed
-	tight bool // it is kept within the window
-	shown map[string]meter.Shown
+	tight   bool // it is kept within the window
+	resumed *resumption
+	shown   map[string]meter.Shown
 }
 
-// resumed returns the invocation of a workflow that goes on now: the newest event is the user's answer to one of its
-// nodes.
-func resumed(events *view.Snapshot) (invocation string, goesOn bool) {
-	if !adk.ResumesRuns || events.Len() == 0 {
-		return "", false
+// resumption is a workflow that goes on: the user has answered one of its nodes, and none of them has written since. Others
+// may have: a callback that changes the state, an agent or another workflow that comes first.
+type resumption struct {
+	invocation string
+	workflow   string // the beginning of its nodes' paths, "" if that is not known
+}
+
+// noteResumption notes what an event that was added to the view means for a workflow that waits. The caller holds
+// State.Append.
+func (h *Handle) noteResumption(ev *session.Event) {
+	path, _ := adk.NodeOf(ev)
+	switch now := h.resumed.Load(); {
+	case adk.AnswersInput(ev):
+		h.resumed.Store(&resumption{ev.InvocationID, h.workflowOf(adk.ResponseIDs(ev))})
+	case now != nil && (ev.Author == "user" || strings.HasPrefix(path, now.workflow)):
+		h.resumed.Store(nil)
 	}
-	newest := events.At(events.Len() - 1)
-	return newest.InvocationID, adk.AnswersInput(newest)
+}
+
+// workflowOf returns the beginning of the paths of a workflow's nodes, one of which has made one of these calls.
+func (h *Handle) workflowOf(calls []string) string {
+	for _, ev := range slices.Backward(h.View.Events().Slice()) {
+		if slices.ContainsFunc(ev.LongRunningToolIDs, func(id string) bool { return slices.Contains(calls, id) }) {
+			path, _ := adk.NodeOf(ev)
+			return path[:strings.Index(path, "/")+1]
+		}
+	}
+	return ""
 }
 
 // whole returns a snapshot in which the events of an invocation are as they are stored. When a workflow goes on, ADK reads

@@ -44,6 +44,8 @@ type Handle struct {
 	// read is the generation of the view that Events last returned, plus one: that of the prompt
 	// that is under way. 0 before; shortenedPrompt if Events returned less than that view.
 	read atomic.Int64
+	// resumed is the workflow that goes on now, nil if none does.
+	resumed atomic.Pointer[resumption]
 	// places are those of the events that were shown, where ADK needs them.
 	places places
 	// isAhead says that the handle is a job's own; see Ahead.
@@ -137,6 +139,9 @@ func (h *Handle) Ahead() *Handle {
 func (h *Handle) appended(ev *session.Event) {
 	h.noteAppend(ev)
 	h.View.Append(adk.WithoutTemp(ev))
+	if adk.ResumesRuns {
+		h.noteResumption(ev)
+	}
 }
 
 // noteAppend notes what an event that is about to be added to the view means for the handle.

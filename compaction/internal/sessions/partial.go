@@ -112,6 +112,9 @@ func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
 		}
 		return raw, unloaded
 	})
+	if adk.ResumesRuns {
+		h.noteResumption(ev)
+	}
 	return nil
 }
 
