@@ -477,7 +477,7 @@ func (p *player) tools(n *node) []tool.Tool {
 				return result{kept}, err
 			}
 			if cfg.Name == "export" {
-				return result{strings.Repeat("Line of "+in.N+". ", 1_000)}, nil
+				return result{strings.Repeat("Line of "+in.N+". ", 400)}, nil
 			}
 			return result{strings.Repeat("The result of "+in.N+" is as expected. ", 12)}, nil
 		})
@@ -566,7 +566,7 @@ func (m *script) GenerateContent(_ context.Context, req *model.LLMRequest, _ boo
 				call = &genai.FunctionCall{Name: "transfer_to_agent", Args: map[string]any{"agent_name": to}}
 			}
 			if to, delegates := strings.CutPrefix(name, "delegate:"); delegates {
-				call = &genai.FunctionCall{Name: to, Args: map[string]any{"request": fmt.Sprintf("Do what is needed: %d.%d%s%s", k, i, strings.Repeat(" and do it well", next.words/4), m.p.fact("task %s %d %d", m.node.name, k, i))}}
+				call = &genai.FunctionCall{Name: to, Args: map[string]any{"request": fmt.Sprintf("Do what is needed: %d.%d%s%s", k, i, m.p.fact("task %s %d %d", m.node.name, k, i), strings.Repeat(" and do it well", next.words/4))}}
 			}
 			if name == "finish" {
 				call = &genai.FunctionCall{Name: "finish_task", Args: map[string]any{"result": fmt.Sprintf("%s is done%s", m.node.name, m.p.fact("done %s %d", m.node.name, k))}}

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/llmagent"
 	"google.golang.org/adk/agent/workflowagent"
+	"google.golang.org/adk/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool/functiontool"
 	"google.golang.org/adk/workflow"
@@ -134,7 +135,7 @@ func (p *player) nodes(x *part) (entry, exit workflow.Node, edges []workflow.Edg
 		made, err := functiontool.New(functiontool.Config{Name: x.name, Description: "Looks up."}, func(ctx agent.Context, in args) (result, error) {
 			k := p.count(x.name)
 			p.out.note("tool %s runs on %s", x.name, in.N)
-			return result{fmt.Sprintf("%s has run.%s", x.name, p.fact("tool %s %d", x.name, k)) + strings.Repeat(" All is as expected.", 300*(k%2))}, nil
+			return result{fmt.Sprintf("%s has run.%s", x.name, p.fact("tool %s %d", x.name, k)) + strings.Repeat(" All is as expected.", 100*(k%2))}, nil
 		})
 		if err != nil {
 			p.t.Fatal(err)
@@ -154,6 +155,23 @@ func (p *player) nodes(x *part) (entry, exit workflow.Node, edges []workflow.Edg
 	}
 	n := p.node(x)
 	return n, n, nil
+}
+
+func (p *player) agentNode(a agent.Agent) workflow.Node {
+	made, err := workflow.NewAgentNode(a, workflow.NodeConfig{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return made
+}
+
+// sequence builds an agent that runs others one after the other.
+func (p *player) sequence(name string, agents ...agent.Agent) agent.Agent {
+	made, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: name, Description: "Plays " + name + ".", SubAgents: agents}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return made
 }
 
 // count returns how often it was called for a name.
@@ -202,11 +220,24 @@ func (p *player) node(x *part) workflow.Node {
 			return strings.Join(replies, ", "), nil
 		}, workflow.NodeConfig{RerunOnResume: &rerun})
 	case "agent":
-		made, err := workflow.NewAgentNode(p.agent(&node{name: x.name, kind: llm, mode: x.mode, plan: x.plan, expert: x.expert}, nil), workflow.NodeConfig{})
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		return made
+		return p.agentNode(p.agent(&node{name: x.name, kind: llm, mode: x.mode, plan: x.plan, expert: x.expert}, nil))
+	case "sequence": // of two agents
+		return p.agentNode(p.sequence(x.name, p.agent(&node{name: x.name + "-1", kind: llm, plan: x.plan}, nil), p.agent(&node{name: x.name + "-2", kind: llm, plan: x.plan}, nil)))
+	case "flow": // an agent that is a workflow
+		return p.agentNode(p.workflow(x.name, x.parts))
+	case "tells": // events of its own, one of which ADK takes for the user's
+		return workflow.NewEmittingFunctionNode(x.name, func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
+			k := p.count(x.name)
+			p.out.note("node %s tells, given %s", x.name, canonical(in))
+			for _, role := range []genai.Role{genai.RoleModel, genai.RoleUser} {
+				ev := session.NewEvent(ctx, ctx.InvocationID())
+				ev.Content = genai.NewContentFromText(fmt.Sprintf("%s tells as %s.%s", x.name, role, p.fact("%s tells as %s %d", x.name, role, k)), role)
+				if err := emit(ev); err != nil {
+					return nil, err
+				}
+			}
+			return x.name + " has told", nil
+		}, workflow.NodeConfig{})
 	case "nested":
 		made, err := workflow.NewWorkflowNode(x.name, p.chain(workflow.Start, x.parts))
 		if err != nil {
@@ -293,7 +324,7 @@ func (p *player) agent(n *node, flows map[string][]*part) agent.Agent {
 	}
 	// One that gives no result before the user does.
 	wait, err := functiontool.New(functiontool.Config{Name: "wait", Description: "Waits.", IsLongRunning: true}, func(ctx agent.Context, in args) (map[string]any, error) {
-		p.out.note("%s runs wait(%s)", ctx.AgentName(), in.N)
+		p.out.note("%s runs wait(%s), given %s", ctx.AgentName(), in.N, canonical(ctx.UserContent()))
 		return nil, nil
 	})
 	if err != nil {
@@ -313,12 +344,12 @@ type names int
 func (n *names) next() string { *n++; return fmt.Sprintf("n%d", *n) }
 
 func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
-	kinds := []string{"work", "ask", "ask again", "agent", "agent", "tool", "fails", "dynamic", "dynamic", "flaky", "many", "route", "loop", "nested"}
+	kinds := []string{"work", "ask", "ask again", "agent", "agent", "sequence", "tells", "tool", "fails", "dynamic", "dynamic", "flaky", "many", "route", "loop", "nested", "flow"}
 	if fans {
 		kinds = append(kinds, "fan", "fan")
 	}
 	if depth == 0 {
-		kinds = kinds[:7]
+		kinds = kinds[:9]
 	}
 	x := &part{kind: rapid.SampledFrom(kinds).Draw(t, "kind"), name: name.next()}
 	drawSettings(t, x)
@@ -331,7 +362,7 @@ func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
 		below = 1
 	case "route", "fan":
 		below = 2
-	case "nested":
+	case "nested", "flow":
 		below = rapid.IntRange(1, 2).Draw(t, "parts")
 	case "dynamic":
 		below = rapid.IntRange(1, 3).Draw(t, "children")
@@ -365,7 +396,7 @@ func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
 
 func drawSettings(t *rapid.T, x *part) {
 	x.asks, x.once, x.fixed, x.schema = rapid.IntRange(1, 2).Draw(t, "asks"), chance(t, 40, "once"), chance(t, 10, "fixed"), chance(t, 20, "schema")
-	if x.kind == "agent" {
+	if x.kind == "agent" || x.kind == "sequence" {
 		x.plan, x.expert = drawMemberPlan(t, nil, ""), chance(t, 40, "expert")
 	}
 }
@@ -385,11 +416,11 @@ func drawMemberPlan(t *rapid.T, to []string, mode string) (plan []step) {
 		case "calls":
 			plan = append(plan, step{calls: rapid.SliceOfN(rapid.SampledFrom([]string{"lookup", "lookup", "file", "order", "refund", "wait", "export", "expert"}), 1, 2).Draw(t, "calls")})
 		case "delegates":
-			plan = append(plan, step{calls: []string{rapid.SampledFrom(to).Draw(t, "to")}})
+			plan = append(plan, step{calls: []string{rapid.SampledFrom(to).Draw(t, "to")}, words: rapid.SampledFrom([]int{0, 0, 0, 700}).Draw(t, "words")})
 		case "finishes":
 			plan = append(plan, calls("finish"))
 		default:
-			plan = append(plan, step{words: rapid.SampledFrom([]int{3, 10, 30, 100, 2_000}).Draw(t, "words"), fail: mode != "task" && chance(t, 10, "fails")})
+			plan = append(plan, step{words: rapid.SampledFrom([]int{3, 10, 30, 100, 100, 700}).Draw(t, "words"), fail: mode != "task" && chance(t, 10, "fails")})
 		}
 	}
 	return plan
@@ -443,13 +474,13 @@ func drawTurns(t *rapid.T) (turns []turn) {
 	for range rapid.IntRange(3, 14).Draw(t, "turns") {
 		next := turn{say: "And then?"}
 		if chance(t, 50, "answers") {
-			next = turn{answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 3).Draw(t, "which"), fresh: true, deny: chance(t, 15, "deny"), payload: rapid.SampledFrom([]int{0, 0, 1, 40, 800}).Draw(t, "payload")}
+			next = turn{answers: rapid.SliceOfN(rapid.IntRange(0, 6), 1, 3).Draw(t, "which"), fresh: true, deny: chance(t, 15, "deny"), payload: rapid.SampledFrom([]int{0, 0, 1, 40, 200}).Draw(t, "payload")}
 			if chance(t, 15, "and says") {
 				next.say = "And one more thing."
 			}
 		}
 		if next.say != "" && chance(t, 10, "at length") {
-			next.say = strings.Repeat("A line of the plan. ", 500)
+			next.say = strings.Repeat("A line of the plan. ", 200)
 		}
 		turns = append(turns, next)
 	}
