@@ -10,7 +10,6 @@ import (
 
 	"google.golang.org/adk/agent"
 	"google.golang.org/adk/agent/workflowagent"
-	"google.golang.org/adk/agent/workflowagents/sequentialagent"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/workflow"
 
@@ -290,11 +289,11 @@ func TestANodeThatGoesOnIsGivenWhatItIsGivenBare(t *testing.T) {
 			changes.changes = true
 			behind := alone
 			behind.make = func(p *player) agent.Agent {
-				return p.sequence(p.build(&node{name: "first", kind: llm}), p.workflow("flow", of.parts))
+				return p.sequence("both", p.build(&node{name: "first", kind: llm}), p.workflow("flow", of.parts))
 			}
 			twice := alone
 			twice.make = func(p *player) agent.Agent {
-				return p.sequence(p.workflow("before", []*part{work("first")}), p.workflow("flow", of.parts))
+				return p.sequence("both", p.workflow("before", []*part{work("first")}), p.workflow("flow", of.parts))
 			}
 			below := team(&node{name: "root", kind: llm, plan: repeat(20, calls("transfer:flow")), children: []*node{{name: "flow"}}}, map[string][]*part{"flow": of.parts}, of.turns)
 			below.shuffled = alone.shuffled
@@ -316,11 +315,72 @@ func TestANodeThatGoesOnIsGivenWhatItIsGivenBare(t *testing.T) {
 	}
 }
 
-// sequence builds an agent that runs others one after the other.
-func (p *player) sequence(agents ...agent.Agent) agent.Agent {
-	made, err := sequentialagent.New(sequentialagent.Config{AgentConfig: agent.Config{Name: "sequence", Description: "Plays a sequence.", SubAgents: agents}})
-	if err != nil {
-		p.t.Fatal(err)
+// TestAPausedWorkflowGoesOnInAnotherStorage: while two runs wait, their session is copied into another storage.
+func TestAPausedWorkflowGoesOnInAnotherStorage(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []string{"ask", "ask again"} {
+		a := flow(slices.Concat(chat(5), []turn{{answers: []int{3}, fresh: true}, {answers: []int{0, 1}, fresh: true}}, chat(1)),
+			writer(), work("first"), &part{kind: asks, name: "asker", schema: true}, &part{kind: "dynamic", name: "dynamic", parts: []*part{work("child"), {kind: "ask again", name: "other"}}}, work("last"))
+		for _, from := range storages.All(t) {
+			for _, to := range storages.All(t) {
+				t.Run(fmt.Sprintf("%s/%s to %s", asks, from.Name, to.Name), func(t *testing.T) {
+					t.Parallel()
+					moves := func(with policy) *played {
+						inner := &process{from.Anew(t).Open(t)}
+						wrapped := &process{inner}
+						var svc *compaction.CompactionSessionService
+						if with.change != nil {
+							_, svc = with.wrap(t, inner.Service)
+							wrapped.Service = svc
+						}
+						return a.play(t, inner, wrapped, func(n int) {
+							if svc != nil {
+								byHand(t, svc, n)
+							}
+							if n != 4 {
+								return
+							}
+							inner.Service = copied(t, inner.Service, to.Anew(t).Open(t))
+							if svc != nil {
+								_, svc = with.wrap(t, inner.Service)
+								wrapped.Service = svc
+							}
+						})
+					}
+					bare, wrapped := moves(policy{}), moves(policy{change: eager})
+					diff := append(difference("what happened", bare.lines, wrapped.lines), difference("what is stored", bare.stored, wrapped.stored)...)
+					if diff = append(diff, lacking(bare.requests, wrapped.requests)...); len(diff) > 0 {
+						t.Error(diff)
+					}
+				})
+			}
+		}
 	}
-	return made
+}
+
+// copied copies a session into another storage, records included.
+func copied(t testing.TB, from, to session.Service) session.Service {
+	created, err := to.Create(t.Context(), &session.CreateRequest{AppName: appName, UserID: userID, SessionID: sessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range stored(t, from) {
+		if err := to.AppendEvent(t.Context(), created.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// TestATaskThatGoesOnIsGivenWhatItIsGivenBare: findUnresolvedTaskDelegations in agent/llmagent/llm_agent_wrapper.go reads
+// what a task is given in the call that delegates it, again with every message. Here that is larger than the window.
+func TestATaskThatGoesOnIsGivenWhatItIsGivenBare(t *testing.T) {
+	t.Parallel()
+	worker := &node{name: "worker", kind: llm, mode: "task", plan: steps(repeat(2, says), []step{calls("wait"), calls("finish")})}
+	root := &node{name: "root", kind: llm, plan: []step{says, {calls: []string{"delegate:worker"}, words: 9_000}}, children: []*node{worker}}
+	a := team(root, nil, slices.Concat(chat(4), answersOldest(1), chat(2)))
+	diff, _ := a.compare(t, storages.InMemory(), policy{shortens: true, change: func(cfg *compaction.Config) { cfg.ContextWindow, cfg.MaxOutputTokens = 3_000, compaction.Off }})
+	if diff != "" {
+		t.Error(diff[:min(len(diff), 2_000)])
+	}
 }

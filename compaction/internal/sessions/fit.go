@@ -22,7 +22,8 @@ const minShown = 48
 // over the hard limit although all was summarized that may be, readers are shown only the beginning and the
 // end of what is largest in it. How much follows from the view, from the window, and from what the provider has
 // counted. ADK's own calls and the answers to them stay as they are, because ADK reads in the session which call a person
-// has confirmed, and with what. So does the user's newest message: if it is too large, the provider says so. Summaries
+// has confirmed, and with what. So do calls without a response: what a task of ADK v2 is given is read in the call that
+// delegates it, until it is done. So does the user's newest message: if it is too large, the provider says so. Summaries
 // stay whole, too. The view itself, which summaries are written from, never changes. A workflow that goes on finds its
 // events whole in any case.
 func (h *Handle) fitting(events *view.Snapshot) *view.Snapshot {
@@ -116,10 +117,24 @@ func (h *Handle) fit(out *fitted, whole func(*session.Event) bool) {
 		if over {
 			var events []*session.Event
 			state := h.View.State()
-			events, shown.Tokens = shortened(out.events.Slice(), most, reader, func(ev *session.Event) bool { return state.Summary(ev) != nil || whole(ev) })
+			waits := waiting(out.events)
+			events, shown.Tokens = shortened(out.events.Slice(), most, reader, func(ev *session.Event) bool { return state.Summary(ev) != nil || waits(ev) || whole(ev) })
 			out.events = out.events.With(events)
 		}
 		out.shown[reader] = shown
+	}
+}
+
+// waiting returns a function that reports whether an event has a call without a response.
+func waiting(events *view.Snapshot) func(*session.Event) bool {
+	answered := map[string]bool{}
+	for ev := range events.All() {
+		for _, id := range adk.ResponseIDs(ev) {
+			answered[id] = true
+		}
+	}
+	return func(ev *session.Event) bool {
+		return slices.ContainsFunc(adk.FunctionCalls(ev), func(call *genai.FunctionCall) bool { return !answered[call.ID] })
 	}
 }
 
