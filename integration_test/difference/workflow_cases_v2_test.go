@@ -384,3 +384,25 @@ func TestATaskThatGoesOnIsGivenWhatItIsGivenBare(t *testing.T) {
 		t.Error(diff[:min(len(diff), 2_000)])
 	}
 }
+
+// TestALoopDoesNotFillTheView: of the outputs of a node that runs again and again, ADK reads the newest.
+func TestALoopDoesNotFillTheView(t *testing.T) {
+	t.Parallel()
+	member := &part{kind: "agent", name: "member", plan: repeat(100, says)}
+	for _, asks := range []string{"ask", "ask again"} {
+		a := flow(slices.Concat(chat(4), answersOldest(1), chat(1)), &part{kind: "loop", name: "again", times: 40, parts: []*part{member}}, &part{kind: asks, name: "asker", once: true}, work("last"))
+		diff, _ := a.compare(t, storages.InMemory(), policy{change: eager, between: func(t testing.TB, svc *compaction.CompactionSessionService, n int) {
+			byHand(t, svc, n)
+			resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: sessionID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if shown := resp.Session.Events().Len(); shown > 30 {
+				t.Errorf("after turn %d, %d events are shown", n, shown)
+			}
+		}})
+		if diff != "" {
+			t.Error(diff)
+		}
+	}
+}

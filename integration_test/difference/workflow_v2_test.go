@@ -48,7 +48,7 @@ type part struct {
 	plan       []step   // of an agent
 	mode       string   // of an agent
 	expert     bool     // an agent has another as a tool
-	times      int      // the child of a dynamic node runs so often, 0 is once
+	times      int      // the child of a dynamic node runs so often, 0 is once; so does a loop
 	parts      []*part  // of a part that has parts
 	options    []string // of the child of a dynamic node
 }
@@ -117,11 +117,11 @@ func (p *player) nodes(x *part) (entry, exit workflow.Node, edges []workflow.Edg
 		in, out, edges := p.nodes(x.parts[0])
 		other, _, more := p.nodes(x.parts[1])
 		return router, out, append(append(edges, more...), workflow.Edge{From: router, To: in, Route: workflow.StringRoute("first")}, workflow.Edge{From: router, To: other, Route: workflow.StringRoute("second")})
-	case "loop": // a part that runs up to three times
+	case "loop": // a part that runs three times, or as often as it says
 		again := func(ctx agent.Context, in any, emit func(*session.Event) error) (any, error) {
 			ev := session.NewEvent(ctx, ctx.InvocationID())
 			ev.Routes, ev.Output = []string{"again"}, in
-			if p.count(x.name)%3 == 2 {
+			if p.count(x.name)%max(x.times, 3) == 0 {
 				ev.Routes = []string{"on"}
 			}
 			p.out.note("%s routes %s to %v", x.name, canonical(in), ev.Routes)

@@ -24,8 +24,8 @@ var ErrNotFound = session.ErrNotFound
 // IsNotFound reports whether a service says by an error that a session does not exist.
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 
-// NodeOf returns the node of a workflow that an event comes from, "" for none, and whether the event has its output.
-func NodeOf(*session.Event) (path string, output bool) { return "", false }
+// NodeOf returns the node of a workflow that an event comes from, and what of the event is its output: "" for none.
+func NodeOf(*session.Event) (path, output string) { return "", "" }
 
 // HasWorkflow reports whether an agent, or one below it, is a workflow whose input is the text of the user's message.
 func HasWorkflow(agent.Agent) bool { return false }

@@ -37,12 +37,18 @@ func IsNotFound(err error) bool {
 	return err != nil && (errors.Is(err, ErrNotFound) || notFound.MatchString(err.Error()))
 }
 
-// NodeOf returns the node of a workflow that an event comes from, "" for none, and whether the event has its output.
-func NodeOf(ev *session.Event) (path string, output bool) {
-	if ev == nil || ev.NodeInfo == nil {
-		return "", false
+// NodeOf returns the node of a workflow that an event comes from, "" for none, and what of the event is the node's output:
+// "output", "message", or "" for nothing.
+func NodeOf(ev *session.Event) (path, output string) {
+	switch {
+	case ev == nil || ev.NodeInfo == nil:
+		return "", ""
+	case ev.Output != nil:
+		output = "output"
+	case ev.NodeInfo.MessageAsOutput:
+		output = "message"
 	}
-	return ev.NodeInfo.Path, ev.Output != nil || ev.NodeInfo.MessageAsOutput
+	return ev.NodeInfo.Path, output
 }
 
 // HasWorkflow reports whether an agent, or one below it, is a workflow whose input is the text of the user's message. ADK

@@ -173,9 +173,10 @@ func (a pinner) pinConfirmed() {
 }
 
 // pinNodes keeps what ADK reads of a workflow that may be resumed: of each invocation that is active, or has a call that
-// waits, what the user said, each node's outputs and the calls that paused it with their answers, and the newest event of
-// each node, because a node without events seems not to have run. See ReconstructRunState in workflow/persistence.go and
-// rehydrateCache in workflow/dynamic_scheduler.go.
+// waits, what the user said, each node's newest output of either kind and the calls that paused it with their answers, and
+// the newest event of each node, because a node without events seems not to have run. See ReconstructRunState in
+// workflow/persistence.go and rehydrateCache in workflow/dynamic_scheduler.go: of a node that ran often, in a loop, ADK
+// reads the newest output.
 func (a pinner) pinNodes() {
 	paused, flows := map[*invocation]bool{}, map[*invocation]bool{}
 	for i, ev := range a.Events {
@@ -188,8 +189,8 @@ func (a pinner) pinNodes() {
 		flows[v] = flows[v] || path != ""
 	}
 	type node struct {
-		in   *invocation
-		path string
+		in           *invocation
+		path, output string
 	}
 	seen := map[node]bool{}
 	for i, ev := range slices.Backward(a.Events) {
@@ -198,10 +199,12 @@ func (a pinner) pinNodes() {
 			continue
 		}
 		path, output := adk.NodeOf(ev)
-		at := node{v, cmp.Or(path, ev.Author)} // an event without a path is of the node that is called like its author
-		last := !seen[at]
-		seen[at] = true
-		if last || output || a.class[i].Is(adk.ByUser) || len(ev.LongRunningToolIDs) > 0 {
+		event := node{in: v, path: cmp.Or(path, ev.Author)} // one without a path is of the node that is called like its author
+		result := event
+		result.output = output
+		last := !seen[event] || !seen[result]
+		seen[event], seen[result] = true, true
+		if last || a.class[i].Is(adk.ByUser) || len(ev.LongRunningToolIDs) > 0 {
 			a.pinned[i] = true
 		}
 	}
