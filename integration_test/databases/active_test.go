@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"google.golang.org/genai"
 
 	"google.golang.org/adk/session"
@@ -366,5 +368,29 @@ func mustRebuildAlike(t testing.TB, db *sql.DB, id string) {
 	}
 	if after := dump(t, db, id); slices.Contains(before, "state exact") && !slices.Equal(before, after) {
 		t.Fatalf("session %s has\n%q\nand after it was made again\n%q", id, before, after)
+	}
+}
+
+// GetActive reads the columns by itself. Its events are those of ADK's service, in every field that the tables of this
+// major of ADK have.
+func TestEveryColumnOfAnEventIsReadAsADKReadsIt(t *testing.T) {
+	s, _, service := installed(t)
+	resp, err := service.Create(t.Context(), &session.CreateRequest{AppName: appName, UserID: userID, SessionID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ev := range everyField() {
+		ev.Timestamp = ev.Timestamp.Add(time.Duration(2*i) * time.Hour) // a later time each
+		if err := service.AppendEvent(t.Context(), resp.Session, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded, few := getActive(t, service, "s")
+	want := view.Collect(getWhole(t, s.sessions, "s").Events())
+	if few == nil || len(want) != 3 {
+		t.Fatalf("%T is loaded of %d events", loaded, len(want))
+	}
+	if diff := cmp.Diff(want, view.Collect(loaded.Events())); diff != "" {
+		t.Errorf("the events differ (-ADK's service +GetActive):\n%s", diff)
 	}
 }

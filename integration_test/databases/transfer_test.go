@@ -212,6 +212,8 @@ func everyField() []*session.Event {
 	failed := &session.Event{ID: "e3", InvocationID: "i2", Author: "assistant", Timestamp: at}
 	failed.ErrorCode, failed.ErrorMessage, failed.Interrupted, failed.TurnComplete = "500", "no\nanswer", true, true
 	failed.CustomMetadata = map[string]any{"a2a:x": "y", "n": 12345678901234567}
+	failed.CitationMetadata = &genai.CitationMetadata{Citations: []*genai.Citation{{Title: "A book", StartIndex: 3}}}
+	failed.GroundingMetadata = &genai.GroundingMetadata{WebSearchQueries: []string{"a book"}}
 	adk.SetScope(answer, "c1")
 	for _, c := range adk.FurtherColumns { // those of ADK v2
 		text := map[string]string{"Routes": `["yes", "no"]`, "Output": `{"answer": "<42>", "n": 1e21}`, "NodeInfo": `{"path": "flow/ask@1", "outputFor": ["flow"]}`,
