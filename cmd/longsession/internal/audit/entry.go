@@ -30,7 +30,8 @@ type Entry struct {
 	Thoughts  string     `json:"thoughts,omitempty"`
 	Calls     []Call     `json:"calls,omitempty"`
 	Responses []Response `json:"responses,omitempty"`
-	// Other describes other parts, such as files.
+	// Other describes other parts, such as files, and has the fields that only some versions of ADK have, such as outputs of
+	// nodes.
 	Other []string `json:"other,omitempty"`
 	// State holds the keys of the session's state that the event set.
 	State map[string]any `json:"state,omitempty"`
@@ -119,6 +120,13 @@ func (e *Entry) take(ev *session.Event) {
 		}
 	}
 	e.Text, e.Thoughts = strings.Join(said, "\n"), strings.Join(thought, "\n")
+	for _, f := range adk.FurtherFields { // such as what a node of a workflow puts out
+		if v := f.Of(ev); !v.IsZero() {
+			if text, err := marshal(v.Interface()); err == nil {
+				e.Other = append(e.Other, f.Name+": "+string(text))
+			}
+		}
+	}
 }
 
 // takePart adds a part that is neither text nor a thought. A file is described, not shown.
