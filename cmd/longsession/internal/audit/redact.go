@@ -40,10 +40,14 @@ func newRedaction(r *redact.Redactor) *redaction {
 	return &redaction{Redactor: r, names: map[string]string{}, used: map[string]int{}}
 }
 
-// name redacts a text that other events refer to: an ID, an author or a branch.
+// name redacts a text that other events refer to: an ID, an author or a branch. Of a branch with an isolation scope it
+// redacts each by itself, because the scope is the ID of a call.
 func (x *redaction) name(text string) string {
 	if x.Redactor == nil {
 		return text
+	}
+	if branch, scope := adk.SplitLane(text); scope != "" {
+		return adk.JoinLane(x.name(branch), x.name(scope))
 	}
 	if name, known := x.names[text]; known {
 		return name
@@ -127,7 +131,7 @@ var (
 )
 
 // referred are the fields through which events, calls and records refer to one another.
-var referred = []string{"ID", "InvocationID", "Author", "Branch", "LongRunningToolIDs", "TransferToAgent", "Name",
+var referred = []string{"ID", "InvocationID", "Author", "Branch", "IsolationScope", "LongRunningToolIDs", "TransferToAgent", "Name",
 	"RecordID", "Absorbed", "StartInvocationID", "EndInvocationID", "Agent", "Event"}
 
 // walk redacts a value. With names, its texts are names.
