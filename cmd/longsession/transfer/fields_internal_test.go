@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
@@ -24,7 +22,7 @@ type field struct {
 // fieldsOf returns all fields of a type that hold something, also those that a later version of ADK or of genai adds.
 func fieldsOf(t reflect.Type, at field) (all []field) {
 	switch {
-	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[jsonschema.Schema](), t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+	case t == reflect.TypeFor[time.Time](), isSchema(t), t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
 		return []field{at}
 	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice:
 		return fieldsOf(t.Elem(), field{at.name, append(slices.Clip(at.way), 0)})
@@ -37,6 +35,11 @@ func fieldsOf(t reflect.Type, at field) (all []field) {
 		}
 	}
 	return all
+}
+
+// isSchema reports whether a type is a JSON schema, which has no end and its own JSON.
+func isSchema(t reflect.Type) bool {
+	return strings.HasSuffix(t.PkgPath(), "/jsonschema") && t.Name() == "Schema"
 }
 
 // set sets the field of an event, and nothing else in it.
@@ -63,10 +66,12 @@ func valueFor(t reflect.Type) reflect.Value {
 		return reflect.ValueOf(time.Unix(1_000, 5_000).UTC())
 	case reflect.TypeFor[time.Duration]():
 		return reflect.ValueOf(1500 * time.Millisecond)
-	case reflect.TypeFor[jsonschema.Schema]():
-		return reflect.ValueOf(jsonschema.Schema{Type: "string", Description: "a code"})
 	}
 	v := reflect.New(t).Elem()
+	if isSchema(t) {
+		v.FieldByName("Type").SetString("string")
+		return v
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		v.SetBool(true)
