@@ -81,23 +81,28 @@ func (c *checker) checkSaid(ev *session.Event, m *record.Metadata, words string)
 	if n := tokens.Estimate(words); n > m.SaidTokens {
 		c.problem(Formed, ev, "summary %s repeats %d tokens of the user, and its record allows %d", ev.ID, n, m.SaidTokens)
 	}
-	for _, line := range strings.Split(words, saidLine)[1:] {
+	lines := strings.Split(words, saidLine)
+	if opening := strings.TrimSpace(lines[0]); !strings.HasSuffix(opening, "newer messages outweigh all:") || strings.Contains(opening, "\n") {
+		c.problem(Formed, ev, "summary %s has %q in front of what it repeats of the user", ev.ID, opening)
+	}
+	for _, line := range lines[1:] {
 		if !c.hasSaid(m.Branch, line) {
 			c.problem(Formed, ev, "summary %s repeats %q, which no record has that branch %q shows", ev.ID, line, m.Branch)
 		}
 	}
 }
 
-// hasSaid reports whether a line shows a message of a record that is shown in a branch, or the beginning of one that is
-// long.
+// hasSaid reports whether a line shows a message of a record that is shown in a branch, or the beginning and the end of one
+// that is long.
 func (c *checker) hasSaid(branch, line string) bool {
-	line, _, _ = strings.Cut(line, "(... cut ...)")
+	head, tail, cut := strings.Cut(line, "(... cut ...)")
 	for _, m := range c.summaries {
 		if m == nil || m.Branch != branch {
 			continue
 		}
 		for _, s := range m.Said {
-			if strings.HasPrefix(letters(s.Text), letters(line)) {
+			text := letters(s.Text)
+			if !cut && text == letters(line) || cut && strings.HasPrefix(text, letters(head)) && strings.HasSuffix(text, letters(tail)) {
 				return true
 			}
 		}
@@ -116,7 +121,7 @@ func additionsOf(ev *session.Event, m *record.Metadata) (words, list string) {
 	if err != nil || end < 0 {
 		return "", ""
 	}
-	words, list, found := strings.Cut(text[end+len(bare(prose)):], ledgerOpening)
+	words, list, found := strings.Cut(text[end+len(bare(prose)):], "\n\n"+ledgerOpening)
 	if found {
 		list, _, _ = strings.Cut(list, "\n")
 		list = ledgerOpening + list

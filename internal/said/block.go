@@ -1,6 +1,7 @@
 package said
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/record"
@@ -30,6 +31,7 @@ func Block(maxTokens int, lists ...[]record.Value) string {
 	for i := range all {
 		all[i].Text = line(all[i].Text, room/longShare)
 	}
+	all = slices.DeleteFunc(all, func(s record.Value) bool { return s.Text == "" })
 	size := func(s *record.Value) int { return tokens.Estimate(s.Text) + 1 }
 	kept := choose(all, room, size)
 	for tokens.Estimate(joined(kept)) > maxTokens { // the estimate of a whole may be more than that of its parts
@@ -67,10 +69,13 @@ func newest(all []record.Value) []record.Value {
 	return out
 }
 
-// line returns a message as a line of the block, of at most that many tokens.
+// line returns a message as a line of the block, of at most that many tokens, "" if that is too little to tell anything.
 func line(text string, most int) string {
 	for n := tokens.Estimate(text); n > most && len(text) > len(cutMark); n = tokens.Estimate(text) {
 		text = shorten(text, min(len(text)-1, len(text)*most/n))
+	}
+	if text == cutMark {
+		return ""
 	}
 	return "\n- " + strings.ReplaceAll(text, "\n", "\n  ")
 }

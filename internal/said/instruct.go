@@ -1,6 +1,10 @@
 package said
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // cues are words of instructions, refusals and corrections, as they are in a text in lower case with one space between
 // words.
@@ -17,18 +21,31 @@ func init() {
 
 // Instructs reports whether a text instructs, refuses or corrects, as far as its words tell.
 func Instructs(text string) bool {
-	folded := strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(text), "’", "'")), " ") + " "
-	for _, cue := range cues {
-		if at := strings.Index(folded, cue); at >= 0 && (at == 0 || folded[at-1] >= 0x80 || cue[0] >= 0x80 || !isLetter(folded[at-1])) {
+	lower := strings.ReplaceAll(strings.ToLower(text), "’", "'")
+	for line := range strings.FieldsFuncSeq(lower, func(r rune) bool { return strings.ContainsRune(".!?;:\n", r) }) {
+		if word, _, _ := strings.Cut(strings.TrimLeft(line, " \t-*#>"), " "); imperatives[strings.Trim(word, `,"'`)] {
 			return true
 		}
 	}
-	for line := range strings.FieldsFuncSeq(folded, func(r rune) bool { return strings.ContainsRune(".!?;:\n", r) }) {
-		if word, _, _ := strings.Cut(strings.TrimLeft(line, " -*#>"), " "); imperatives[strings.Trim(word, `,"'`)] {
+	folded := strings.Join(strings.Fields(lower), " ") + " "
+	return slices.ContainsFunc(cues, func(cue string) bool { return hasCue(folded, cue) })
+}
+
+// hasCue reports whether a text has a cue, if in Latin letters as words of its own.
+func hasCue(text, cue string) bool {
+	for {
+		at := strings.Index(text, cue)
+		if at < 0 {
+			return false
+		}
+		end := at + len(cue)
+		begins := at == 0 || !isLetter(text[at-1]) || !isLetter(cue[0])
+		ends := end == len(text) || !isLetter(text[end]) || !isLetter(cue[len(cue)-1])
+		if begins && ends {
 			return true
 		}
+		text = text[end:]
 	}
-	return false
 }
 
 func isLetter(b byte) bool { return 'a' <= b && b <= 'z' }
@@ -40,6 +57,12 @@ func init() {
 	for word := range strings.FieldsSeq(`ok okay k yes yeah yep yup no nope sure thanks thank you thx ty please great good nice cool perfect fine right alright got it go on ahead continue next hi hello hey bye goodbye done ja nein danke gut oui non merci sí si gracias да нет спасибо 好 好的 谢谢 是 是的 嗯 はい ありがとう 네 감사합니다 so much very that's that all for now`) {
 		trivial[word] = true
 	}
+}
+
+// isCode reports whether a text is one word with digits. It answers a question that does not stand beside it, and may be a
+// secret.
+func isCode(text string) bool {
+	return !strings.ContainsAny(text, " \n\t") && strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) })
 }
 
 // isTrivial reports whether a text is "ok", "yes, thanks" and the like.

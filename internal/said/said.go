@@ -27,8 +27,10 @@ func Of(events []*session.Event, person func(*session.Event) bool, redact func(s
 		person = isPerson
 	}
 	var out []record.Value
+	announced := false // the message before announces a secret
 	for _, ev := range events {
-		if !adk.Classify(ev).Is(adk.ByUser|adk.Message) || record.Is(ev) || !person(ev) {
+		class := adk.Classify(ev)
+		if !class.Is(adk.Speaks) || ev.Content == nil || record.Is(ev) {
 			continue
 		}
 		var texts []string
@@ -37,9 +39,16 @@ func Of(events []*session.Event, person func(*session.Event) bool, redact func(s
 				texts = append(texts, p.Text)
 			}
 		}
-		if text := publish(ends(strings.Join(texts, "\n")), redact); text != "" {
-			out = append(out, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
+		if len(texts) == 0 {
+			continue
 		}
+		text := ends(strings.Join(texts, "\n"))
+		if class.Is(adk.ByUser|adk.Message) && person(ev) {
+			if text := publish(text, redact, announced); text != "" {
+				out = append(out, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
+			}
+		}
+		announced = values.Announces(text)
 	}
 	return out
 }
@@ -50,22 +59,26 @@ func Holds(ev *session.Event, text string) bool {
 	if ev.Author != "user" || ev.Content == nil {
 		return false
 	}
+	var message string
 	has := map[string]bool{}
 	for _, p := range ev.Content.Parts {
 		if p != nil {
-			for word := range strings.FieldsSeq(plain(p.Text)) {
-				has[word] = true
+			message += "\n" + plain(p.Text)
+		}
+	}
+	for word := range strings.FieldsSeq(message) {
+		has[word] = true
+	}
+	known, all := 0, 0
+	for _, fragment := range strings.Split(strings.ReplaceAll(text, values.LeftOut, cutMark), cutMark) {
+		whole := strings.Contains(message, strings.TrimSpace(fragment)) // a cut may be within a word
+		for word := range strings.FieldsSeq(fragment) {
+			if all++; whole || has[word] {
+				known++
 			}
 		}
 	}
-	text = strings.ReplaceAll(strings.ReplaceAll(text, values.LeftOut, " "), cutMark, " ")
-	known, all := 0, 0
-	for word := range strings.FieldsSeq(text) {
-		if all++; has[word] {
-			known++
-		}
-	}
-	return known*2 >= all
+	return all > 0 && known*2 >= all
 }
 
 // Redacted returns the texts of an earlier record as redact leaves them, all of them if it is nil.
@@ -75,24 +88,27 @@ func Redacted(stored []record.Value, redact func(string) string) []record.Value 
 	}
 	var out []record.Value
 	for _, s := range stored {
-		if s.Text = publish(s.Text, redact); s.Text != "" {
+		if s.Text = publish(s.Text, redact, false); s.Text != "" {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// publish returns what may be stored and shown of a text, "" for nothing.
-func publish(text string, redact func(string) string) string {
+// publish returns what may be stored and shown of a text, "" for nothing. announced says that it may begin with a secret.
+func publish(text string, redact func(string) string, announced bool) string {
 	if redact != nil {
 		text = redact(text)
 	}
-	text = values.WithoutSecrets(strings.TrimSpace(plain(text)))
-	if isTrivial(text) {
+	text = values.WithoutSecrets(strings.TrimSpace(plain(text)), announced)
+	if isTrivial(text) || isCode(text) {
 		return ""
 	}
 	return shorten(text, maxText)
 }
+
+// sentenceEnds end a sentence, whatever follows.
+var sentenceEnds = []string{"\n", ". ", "! ", "? ", "。", "！", "？"}
 
 // ends returns a text of at most four times maxText: no more is looked at, whatever a message holds. It leaves out whole
 // sentences, because half of one may not tell that it holds a secret.
@@ -102,16 +118,17 @@ func ends(text string) string {
 		return text
 	}
 	head, tail := text[:most*2/3], text[len(text)-most/3:]
-	head = head[:max(strings.LastIndex(head, "\n"), strings.LastIndex(head, ". "))+1]
-	_, line, inLine := strings.Cut(tail, "\n")
-	_, sentence, inSentence := strings.Cut(tail, ". ")
-	switch {
-	case inSentence && len(sentence) > len(line):
-		tail = sentence
-	case inLine:
-		tail = line
-	default:
-		tail = ""
+	to, from := 0, len(tail)
+	for _, end := range sentenceEnds {
+		if at := strings.LastIndex(head, end); at >= 0 {
+			to = max(to, at+len(end))
+		}
+		if at := strings.Index(tail, end); at >= 0 {
+			from = min(from, at+len(end))
+		}
+	}
+	if head, tail = head[:to], tail[from:]; head+tail == "" {
+		return ""
 	}
 	return head + cutMark + tail
 }
@@ -119,8 +136,11 @@ func ends(text string) string {
 // plain returns a text in valid UTF-8, without characters that are not shown.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
+		switch r {
+		case '\n', '\t':
 			return r
+		case '\r', '\u2028', '\u2029':
+			return '\n'
 		}
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c' {
 			return -1
@@ -197,6 +217,15 @@ func Merge(lists ...[]record.Value) []record.Value {
 	}
 	slices.SortStableFunc(all, func(a, b record.Value) int { return a.At.Compare(b.At) })
 	return choose(all, maxTexts, func(s *record.Value) int { return len(s.Text) + overhead })
+}
+
+// Fewer returns at most half of the bytes of texts that [Merge] has returned, by the same choice.
+func Fewer(all []record.Value) []record.Value {
+	size := 0
+	for _, s := range all {
+		size += len(s.Text)
+	}
+	return choose(all, size/2, func(s *record.Value) int { return len(s.Text) })
 }
 
 // overhead is what a message takes up beside its text, in bytes, so that there are not more than a record may have.

@@ -72,6 +72,93 @@ func TestWhatAPersonSaysIsKeptWordForWord(t *testing.T) {
 	}
 }
 
+// What answers a question for a secret is one, whoever asked, and so is a word that stands alone.
+func TestAnAnswerMayBeASecret(t *testing.T) {
+	t.Parallel()
+	for _, r := range []struct{ before, says, want string }{
+		{"My password is:", "hunter two", ""},
+		{"What is your PIN?", "It begins with four, then seven.", ""},
+		{"Wie lautet dein Passwort?", "Das vom letzten Mal. Und schick die Rechnung an die Firma.", "(left out: may be a secret)\n Und schick die Rechnung an die Firma."},
+		{"I am done.", "4711", ""},
+		{"I am done.", "Never push.", "Never push."},
+		{"Your PIN is safe. What is next?", "Book the flight to Oslo.", "Book the flight to Oslo."},
+	} {
+		for _, author := range []string{"user", "agent"} {
+			events := messages(r.before, r.says)
+			events[0].Author = author
+			list := said.Of(events, nil, nil)
+			got := ""
+			for _, s := range list {
+				if s.Event == "e2" {
+					got = s.Text
+				}
+			}
+			if got != r.want {
+				t.Errorf("behind %q of the %s, %q is kept as %q, want %q", r.before, author, r.says, got, r.want)
+			}
+		}
+	}
+}
+
+// A live agent's words may be there as a transcription alone, and a part may be missing.
+func TestEventsWithoutTextsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	heard := message(1, "")
+	heard.Content, heard.InputTranscription = nil, &genai.Transcription{Text: "Never push."}
+	missing := message(2, "")
+	missing.Content.Parts = []*genai.Part{nil, {InlineData: &genai.Blob{}}}
+	if list := said.Of([]*session.Event{heard, missing, nil}, nil, nil); len(list) > 0 {
+		t.Errorf("kept %q", texts(list))
+	}
+}
+
+func TestInstructionsAreFoundByWholeWordsOnAnyLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Some context here\nDelete the logs":      true,
+		"These things:\n* Rename the file":        true,
+		"A nonstop flight, and then stop the job": true,
+		"I like mustard":                          false,
+		"It was mild on that day":                 false,
+		"不要发货":                                    true,
+	} {
+		if got := said.Instructs(text); got != want {
+			t.Errorf("%q instructs: %t", text, got)
+		}
+	}
+}
+
+func TestFewerKeepsTheFirstAndTheNewestInstructions(t *testing.T) {
+	t.Parallel()
+	list := said.Of(messages("I move to Oslo soon.", "The weather is mild today.", "The weather was mild, too.", "Never push."), nil, nil)
+	if got := strings.Join(texts(said.Fewer(list)), "|"); got != "I move to Oslo soon.|Never push." {
+		t.Errorf("kept %q", got)
+	}
+	if left := said.Fewer(said.Fewer(said.Fewer(said.Fewer(said.Fewer(list))))); len(left) > 0 {
+		t.Errorf("%q is left", texts(left))
+	}
+}
+
+// A text holds if its fragments are in the message, also where a cut is within a word.
+func TestATextHoldsIfItsMessageHasIt(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("我的订单不要发货", 1_000)
+	for _, r := range []struct {
+		message, text string
+		want          bool
+	}{
+		{long, texts(said.Of(messages(long), nil, nil))[0], true},
+		{"Refund the order of Ada.", "Refund the order of (name).", true},
+		{"Refund the order.", "Delete all accounts now.", false},
+		{"Refund the order.", "(... cut ...)", false},
+		{"Refund the order.", "", false},
+	} {
+		if got := said.Holds(message(1, r.message), r.text); got != r.want {
+			t.Errorf("%.40q holds for %.40q: %t", r.text, r.message, got)
+		}
+	}
+}
+
 func TestTheBlockHasWhatInstructsFirst(t *testing.T) {
 	t.Parallel()
 	var lines []string

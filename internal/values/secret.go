@@ -458,13 +458,20 @@ func spacedCard(tokens []token, i int) bool {
 // LeftOut stands in a text for what may be a secret.
 const LeftOut = "(left out: may be a secret)"
 
+// Announces reports whether the last sentence of a text may be answered by a secret: "What is your PIN?"
+func Announces(text string) bool {
+	announces := false
+	eachSentence(text[max(0, len(text)-1024):], func(s *sentence) { announces = secretNear(s.text) })
+	return announces
+}
+
 // WithoutSecrets returns a text with LeftOut in place of each sentence that may hold a secret, once for several in a row.
-// It returns "" if nothing else would be left.
-func WithoutSecrets(text string) string {
+// If one was announced, the first sentence may. It returns "" if nothing else would be left.
+func WithoutSecrets(text string, announced bool) string {
 	text = withoutKeyBlocks(text)
 	safe := withoutCards(text) == text
 	var b strings.Builder
-	kept, marked, announced := false, false, false
+	kept, marked := false, false
 	eachSentence(text, func(s *sentence) {
 		near := secretNear(s.text)
 		if near || announced || !safe && withoutCards(s.text) != s.text || slices.ContainsFunc(strings.Fields(s.text), isSecret) {

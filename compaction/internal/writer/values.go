@@ -193,7 +193,7 @@ func (d *Draft) addValues(ctx context.Context, a *Assignment) {
 		}
 	}
 	for d.Growth >= free && len(m.Values)+len(m.Said) > 0 {
-		m.Values, m.Said = m.Values[:len(m.Values)/2], m.Said[:len(m.Said)/2]
+		m.Values, m.Said = m.Values[:len(m.Values)/2], said.Fewer(m.Said)
 		grows(&m.LedgerTokens, m.LedgerTokens)
 	}
 }
