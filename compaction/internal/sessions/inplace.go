@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/adk/session"
@@ -44,14 +45,13 @@ func (p *places) show(events *view.Snapshot) *view.Snapshot {
 	return shown
 }
 
-// inNode reports whether the newest event comes from a node. That may be the root of a run: an agent for one turn that has
-// spoken last answers the next message itself, and ADK puts the message at a position, too.
+// inNode reports whether the newest event comes from a node below the root.
 func inNode(events *view.Snapshot) bool {
 	if events.Len() == 0 {
 		return false
 	}
 	path, _ := adk.NodeOf(events.At(events.Len() - 1))
-	return path != ""
+	return strings.ContainsAny(path, "/@")
 }
 
 // place returns the snapshot with its events where they were shown before.
