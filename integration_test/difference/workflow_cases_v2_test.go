@@ -407,3 +407,24 @@ func TestALoopDoesNotFillTheView(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAgentForOneTurnThatAnswersAMessageFindsItsTask: it has spoken last, so ADK has it answer the next message itself,
+// and puts the message at the position at which the session ended, as for a node.
+func TestAnAgentForOneTurnThatAnswersAMessageFindsItsTask(t *testing.T) {
+	t.Parallel()
+	member := &node{name: "member", kind: llm, mode: "single_turn", plan: steps([]step{{words: 700}, calls("lookup", "lookup"), calls("refund"), {words: 100}, says, {words: 700}},
+		[]step{calls("lookup"), calls("lookup"), calls("export"), calls("file"), calls("wait"), calls("order"), calls("lookup"), calls("wait")})}
+	root := &node{name: "root", kind: llm, plan: steps([]step{calls("lookup"), {words: 100}, {words: 700}, calls("export")}, repeat(3, calls("delegate:member")), []step{calls("export")}), children: []*node{member}}
+	answers := []turn{{answers: []int{1}, fresh: true, payload: 1}}
+	a := team(root, nil, slices.Concat(chat(1), answers, chat(4), answers, chat(3)))
+	for _, retain := range []int{1, 2, 3} {
+		for _, window := range []int{1_000, 2_000} {
+			diff, _ := a.compare(t, storages.InMemory(), policy{shortens: true, change: func(cfg *compaction.Config) {
+				cfg.ContextWindow, cfg.TokenThreshold, cfg.RetainEvents, cfg.InvocationThreshold, cfg.OverlapSize, cfg.MaxSummaries = window, 0, retain, 1, 1, 4
+			}})
+			if diff != "" {
+				t.Errorf("retain %d, window %d: %s", retain, window, diff[:min(len(diff), 1_500)])
+			}
+		}
+	}
+}

@@ -11,12 +11,12 @@ import (
 	"github.com/adk-go-ext/longsession/internal/view"
 )
 
-// places keeps the events that a handle shows at their positions while a node of a workflow runs. An agent that runs for
-// one turn gets its task as an event that is not stored: ADK puts it at the position at which the session ended when the
-// agent began, in whatever the session shows later (newWrappedSession in agent/llmagent/llm_agent_wrapper.go), and begins
-// the prompt there. So an event that a compaction hides in the middle of the run leaves its place to the summary, or to
-// an event without content. The summary takes the place of the first of them: in front of it, it might move what the agent
-// has seen before behind the task.
+// places keeps the events that a handle shows at their positions while a node of a workflow runs, or a root that hands over
+// to nobody. An agent that runs for one turn gets its task as an event that is not stored: ADK puts it at the position at
+// which the session ended when the agent began, in whatever the session shows later (newWrappedSession in
+// agent/llmagent/llm_agent_wrapper.go), and begins the prompt there. So an event that a compaction hides in the middle of
+// the run leaves its place to the summary, or to an event without content. The summary takes the place of the first of
+// them: in front of it, it might move what the agent has seen before behind the task.
 //
 //	0 user         0 user         0 user
 //	1 bot          1 summary      1 summary
@@ -38,26 +38,43 @@ func (p *places) show(events *view.Snapshot) *view.Snapshot {
 		return p.shown
 	}
 	shown := events
-	if p.shown != nil && inNode(events) {
-		shown = p.place(events)
+	if p.shown != nil {
+		if node, alone := runner(events); node || alone {
+			shown = p.place(events, node)
+		}
 	}
 	p.of, p.shown = events, shown
 	return shown
 }
 
-// inNode reports whether the newest event comes from a node below the root.
-func inNode(events *view.Snapshot) bool {
-	if events.Len() == 0 {
-		return false
+// runner reports who runs: a node below the root, or the root alone, without others that it hands over to. An agent for one
+// turn that has spoken last answers the next message as a root, and nothing that is stored tells it from others.
+func runner(events *view.Snapshot) (node, alone bool) {
+	all := events.Slice()
+	if len(all) == 0 {
+		return false, false
 	}
-	path, _ := adk.NodeOf(events.At(events.Len() - 1))
-	return strings.ContainsAny(path, "/@")
+	newest := all[len(all)-1]
+	path, _ := adk.NodeOf(newest)
+	if strings.ContainsAny(path, "/@") {
+		return true, false
+	}
+	for _, ev := range slices.Backward(all) {
+		if ev.Author == "user" {
+			break
+		}
+		if ev.Author != newest.Author {
+			return false, false
+		}
+	}
+	return false, path != ""
 }
 
-// place returns the snapshot with its events where they were shown before.
-func (p *places) place(events *view.Snapshot) *view.Snapshot {
+// place returns the snapshot with its events where they were shown before. What is in front of a root's message is part of
+// its prompt: without inFront, summaries there stay in their order.
+func (p *places) place(events *view.Snapshot, inFront bool) *view.Snapshot {
 	before := p.shown.Slice()
-	out, all := fill(before, events, slots(before, events))
+	out, all := fill(before, events, slots(before, events, inFront))
 	if !all {
 		out, _ = fill(before, events, nil)
 	}
@@ -74,7 +91,7 @@ type slot struct{ of, shown *session.Event }
 // that is hidden now. Tool rounds take the place of the last such event behind their anchor: the others may be in front of
 // the task, where a merge or an earlier run of the same agent was. There it has that event's author, because ADK begins
 // prompts at the last event by another author.
-func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
+func slots(before []*session.Event, events *view.Snapshot, inFront bool) map[int]slot {
 	now := map[string]*session.Event{}
 	for ev := range events.All() {
 		now[ev.ID] = ev
@@ -82,7 +99,7 @@ func slots(before []*session.Event, events *view.Snapshot) map[int]slot {
 	out := map[int]slot{}
 	for _, m := range events.Current() {
 		s := now[m.RecordID]
-		if s == nil {
+		if s == nil || !inFront && !m.MidTurn() {
 			continue
 		}
 		free := func(i int) bool {
