@@ -2,6 +2,7 @@ package said_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,34 @@ func TestAnAnswerMayBeASecret(t *testing.T) {
 				t.Errorf("behind %q of the %s, %q is kept as %q, want %q", r.before, author, r.says, got, r.want)
 			}
 		}
+	}
+}
+
+// A secret has many names, and may stand on a line behind them.
+func TestASecretIsLeftOutWhateverItIsCalled(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"OPENAI_KEY = XX", "OPENAI_KEY is XX", "STRIPE_KEY: XX", "PGPASSWORD=XX", "Set DB_PASS to XX", "my pass phrase is XX", "My pw XX", "one-time code XX",
+		"La clave es XX", "Mi contrasena es XX", "Passwörter: XX", "Geheimzahl: XX", "API-Schlüssel XX", "Zugangsdaten: XX", "clé API: XX", "identifiants: XX", "chave de API XX",
+		"parola d’accesso: XX", "Moje hasło to XX", "heslo je XX", "mijn wachtwoord is XX", "mitt lösenord är XX", "passordet er XX", "salasanani on XX", "şifrem XX", "jelszó: XX",
+		"Мой пин XX", "пин-код XX", "мой новый пароль: XX", "секретный ключ XX", "mật khẩu là XX", "비밀번호는 XX", "密碼是XX", "我的PIN码是XX", "كلمة المرور XX", "סיסמה: XX", "รหัสผ่าน XX",
+		"My passwords:\n- bank XX\n- mail XX", "Here are the credentials.\nuser ada\nXX", "api key:\n```\nXX\nXX\n```", "Seed phrase:\n1 XX\n2 XX", "Password:\n\nXX",
+	} {
+		text = strings.ReplaceAll(text, "XX", "blue horse nine")
+		got := strings.Join(texts(said.Of(messages("Never push. "+text+"\n\nThat is it.\n\nThen go on."), nil, nil)), "|")
+		if strings.Contains(got, "horse") || !strings.HasPrefix(got, "Never push.") || !strings.HasSuffix(got, "Then go on.") {
+			t.Errorf("%q is kept as %q", text, got)
+		}
+	}
+}
+
+// A merge takes over what an earlier record has: nothing more is lost each time.
+func TestWhatIsTakenOverStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	same := func(text string) string { return text }
+	list := said.Of(messages("Book it. My password is hunter22. Send the bill to the firm. Never call.", "Here it is: PIN:\n4711\n5822\n\nThen go on.", strings.Repeat("long ", 5_000)), nil, same)
+	if got := said.Redacted(list, same); len(list) != 3 || !slices.Equal(texts(got), texts(list)) {
+		t.Errorf("%.300q is taken over as %.300q", texts(list), texts(got))
 	}
 }
 

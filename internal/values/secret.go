@@ -226,7 +226,10 @@ func likeCard(digits []byte, grouped bool) bool {
 
 // secretWords say that a secret is near. A sentence that has one gives no values.
 var secretWords = set(strings.Join(secrets.Passwords, " ") + " passwords psw passcodes passkey pin cvv cvc cvv2 otp totp apikey secret secrets credentials creds bearer ssn " +
-	"zugangscode парол password's login logins")
+	"zugangscode парол password's login logins pw mnemonic passwords' " +
+	"contrasena contraseñas senhas passwörter passwörtern geheimzahl geheimnummer zugangsdaten identifiants wachtwoord wachtwoorden lösenord lösenordet " +
+	"passord passordet kodeord kodeordet adgangskode adgangskoden salasana salasanani hasło hasła hasłem haslo hasla heslo hesla lozinka lozinku jelszó jelszavam " +
+	"şifre şifrem şifresi şifreniz sifre sifrem parolam parolası пароля паролем пин пинкод סיסמה סיסמא הסיסמה")
 
 // A code or a key is secret by what it opens: "the wifi code is 4711". The code of a booking is not, and "the router
 // code is in main.go" is about a program.
@@ -246,6 +249,8 @@ var (
 	labels     = regexp.MustCompile(`(?i)(?:^|[^\pL\pN-])(?:` +
 		`(?:pass|pw|p/w|mdp|psk)[ \t'"\x60*]*(?:[:=：＝]|is\b|was\b|→|->)` +
 		`|(?:combination|combo)\s+(?:is|was|of the (?:lock|safe))\b)`)
+	settingHints = []string{"_key", "_token", "_pass", "_pwd"}
+	settings     = regexp.MustCompile(`[A-Z0-9]_(?:KEY|TOKEN|PASS|PWD)[ \t'"\x60*]*(?:[:=：＝]|(?:is|was|to|as)\b|→|->)`) // OPENAI_KEY is ...
 	commandHints = []string{" -p", " -a", " -u", " -w", " --user", " --auth", " --proxy-user"}
 	commands     = regexp.MustCompile(`(?i)(?:^|[^\pL\pN-])(?:` +
 		`(?:mysql\w*|mariadb[\w-]*|sshpass|mongo\w*|7z\w?|rar|unrar|zip|unzip|sqlcmd|bcp|smbclient|(?:docker|podman|az|oc|helm)\s+(?:registry\s+)?login)(?:\.exe)?\b[^\n]*?\s-p[ =]?['"]?[^\s'"-]` +
@@ -262,7 +267,13 @@ func names(form *regexp.Regexp, hints []string, s, lower string) bool {
 // secretPhrases are secretWords of two words, and those of Chinese and Japanese.
 var (
 	secretPhrases = []string{"api key", "api-key", "access key", "access token", "auth token", "refresh token", "private key", "secret key", "security code", "verification code", "social security", "recovery code", "recovery phrase", "seed phrase",
+		"pass phrase", "pass word", "one-time code", "one time code", "seed words", "security answer", "maiden name", "unlock pattern", "kata sandi",
+		"clave es", "clave:", "clave secreta", "clave privada", "llave privada", "clave de acceso", "chave de api", "parola d'ordine", "parola d'accesso", "codice di verifica",
 		"card number", "credit card", "debit card", "mot de passe", "authorization:", "token is", "token:", "token =", "token=", "sort code", "account password"}
+	// secretForeign are those of other letters than a to z, in lower case. Some languages join words, or write none apart.
+	secretForeign = []string{"código de verificación", "code de vérification", "clé api", "clé d'api", "clé secrète", "clé privée", "schlüssel:", "api-schlüssel", "bestätigungscode", "türcode", "code für die tür",
+		"parola d’ordine", "parola d’accesso", "mật khẩu", "парол", "пин-код", "код доступа", "кодовое слово", "код подтверждения", "секретный ключ", "ключ api", "كلمة المرور", "كلمة السر", "الرقم السري", "رمز المرور",
+		"पासवर्ड", "รหัสผ่าน", "κωδικός πρόσβασης", "κωδικό πρόσβασης", "비밀번호", "비번", "인증번호", "密碼", "驗證碼", "金鑰", "pin码", "pin碼", "api密钥", "apiキー", "秘密のコード", "合言葉"}
 	secretHan = []string{"密码", "口令", "验证码", "密钥", "私钥", "令牌", "信用卡号", "银行卡号", "卡号", "身份证", "动态码", "安全码", "提取码", "パスワード", "暗証番号", "認証コード", "秘密鍵"}
 )
 
@@ -276,7 +287,7 @@ func secretNear(s string) bool {
 		place, code = place+1, code+1
 		opens := codes[word] || keys[word]
 		switch {
-		case secretWords[word], opens && (place <= nearPlace || coded[last]), keys[word] && keyed[last], places[word] && code <= nearPlace:
+		case secretWords[word], strings.HasSuffix(word, "password"), strings.HasSuffix(word, "passwort"), opens && (place <= nearPlace || coded[last]), keys[word] && keyed[last], places[word] && code <= nearPlace:
 			return true
 		case places[word]:
 			place = 0
@@ -293,12 +304,14 @@ func secretNear(s string) bool {
 	if strings.ContainsAny(lower, "_") && (strings.Contains(lower, "_key=") || strings.Contains(lower, "_token=") || strings.Contains(lower, "_secret") || strings.Contains(lower, "_key:") || strings.Contains(lower, "_password")) {
 		return true
 	}
-	for _, p := range secretHan {
-		if strings.Contains(s, p) {
-			return true
+	if strings.ContainsFunc(lower, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		for _, list := range [][]string{secretHan, secretForeign} {
+			if slices.ContainsFunc(list, func(p string) bool { return strings.Contains(lower, p) }) {
+				return true
+			}
 		}
 	}
-	return names(labels, labelHints, s, lower) || names(commands, commandHints, s, lower)
+	return names(settings, settingHints, s, lower) || names(labels, labelHints, s, lower) || names(commands, commandHints, s, lower)
 }
 
 // nearPlace is how many words may be between a code and what it opens: "the garage has the code 4711".
@@ -466,16 +479,24 @@ func Announces(text string) bool {
 }
 
 // WithoutSecrets returns a text with LeftOut in place of each sentence that may hold a secret, once for several in a row.
-// If one was announced, the first sentence may. It returns "" if nothing else would be left.
+// If one was announced, the first sentence may, and so may lines without an end of a sentence, up to the first that has
+// one: a list, or a block of code. A text that has gone through it stays as it is. It returns "" if nothing else would be
+// left.
 func WithoutSecrets(text string, announced bool) string {
 	text = withoutKeyBlocks(text)
 	safe := withoutCards(text) == text
 	var b strings.Builder
-	kept, marked := false, false
+	kept, marked, listed, end := false, false, false, 0
 	eachSentence(text, func(s *sentence) {
-		near := secretNear(s.text)
-		if near || announced || !safe && withoutCards(s.text) != s.text || slices.ContainsFunc(strings.Fields(s.text), isSecret) {
-			announced = near && endsOpen(s.text)
+		mark := strings.TrimSpace(s.text) == LeftOut // by an earlier call: what it stood for is gone
+		near := !mark && secretNear(s.text)
+		if listed && s.begin > end { // a blank line
+			announced = false
+		}
+		end = s.end
+		if mark || near || announced || !safe && withoutCards(s.text) != s.text || slices.ContainsFunc(strings.Fields(s.text), isSecret) {
+			listed = announced && !mark && opensLine(s.text)
+			announced = listed || near && endsOpen(s.text)
 			if !marked {
 				b.WriteString(" " + LeftOut + "\n")
 			}
@@ -483,10 +504,16 @@ func WithoutSecrets(text string, announced bool) string {
 			return
 		}
 		b.WriteString(s.text)
-		kept, marked = true, false
+		kept, marked, listed = true, false, false
 	})
 	if !kept {
 		return ""
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// opensLine reports whether a line is one of several, because no sentence ends in it.
+func opensLine(line string) bool {
+	text := strings.TrimRight(line, " \t\r\n")
+	return strings.HasSuffix(line, "\n") && !strings.ContainsAny(text[max(0, len(text)-1):], ".!?") && !slices.ContainsFunc([]string{"。", "！", "？"}, func(end string) bool { return strings.HasSuffix(text, end) })
 }
