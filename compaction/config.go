@@ -144,14 +144,14 @@ type Config struct {
 	// agent calls tools. Off stores and shows none.
 	MaxUserTokens int
 	// IsPerson reports whether a person wrote a message that ADK stores under the user's name. It must be pure, safe for
-	// concurrent use, and fast; if it fails, the record is stored as if Redact had failed. If nil, the form tells: command
-	// output and notices between tags, and notes in brackets, are of programs.
+	// concurrent use, and fast; a message on which it panics counts as none of a person, and if it hangs, that is as if
+	// Redact did. If nil, the form tells: command output and notices between tags, and notes in brackets, are of programs.
 	IsPerson func(message *session.Event) bool
 	// Redact returns a text without what must not be stored as an exact value or as the user's words, such as names of
 	// patients. It gets the texts of messages before anything is taken from them, and what a record takes over from an
-	// earlier one. It must be pure, safe for concurrent use, and fast. If it panics, or takes more than 5 seconds for
-	// a window, the record is stored without values, and these are not taken again: neither those of its messages nor
-	// those of the records that it absorbs. While a call hangs, no session gets values. Keys, tokens and card numbers
+	// earlier one. It must be pure, safe for concurrent use, and fast. A text on which it panics is left out. If
+	// it takes more than 5 seconds for a window, the record is stored without values. What is left out is not taken again:
+	// neither that of its messages nor that of the records that it absorbs. While a call hangs, no session gets values. Keys, tokens and card numbers
 	// are never taken, with or without it.
 	//
 	// Set it before the first session: records that were stored without it keep their values, and the prompt

@@ -136,3 +136,41 @@ func TestMergesKeepWhatTheUserSaid(t *testing.T) {
 		t.Errorf("%d tokens are repeated", n)
 	}
 }
+
+// A function of the app that fails for one text costs that text alone: what a record takes over from others would be lost
+// for good.
+func TestAFunctionThatFailsOnceLosesNoOtherText(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]struct {
+		change func(cfg *compaction.Config, bad string)
+	}{
+		"Redact": {func(cfg *compaction.Config, bad string) {
+			cfg.Redact = func(text string) string {
+				if strings.Contains(text, bad) {
+					panic("no")
+				}
+				return text
+			}
+		}},
+		"IsPerson": {func(cfg *compaction.Config, bad string) {
+			cfg.IsPerson = func(ev *session.Event) bool {
+				if ev.Content.Parts[0].Text == bad {
+					panic("no")
+				}
+				return true
+			}
+		}},
+	} {
+		cfg := compaction.DefaultConfig()
+		cfg.Summarizer, cfg.Synchronous, cfg.MaxSummaries = rewording(), true, 2
+		r.change(&cfg, wishOf(6))
+		svc := newService(t, session.InMemoryService(), cfg)
+		appendAll(t, svc, create(t, svc), wishes(30)...)
+		shown := strings.Join(summaryTexts(eventsOf(get(t, svc))), "\n")
+		for i := range 20 {
+			if is, want := strings.Contains(shown, "\n- "+wishOf(i)), i != 6; is != want {
+				t.Errorf("%s: %q is kept: %t", name, wishOf(i), is)
+			}
+		}
+	}
+}

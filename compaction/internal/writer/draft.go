@@ -36,7 +36,7 @@ type Draft struct {
 	// Growth is how many tokens more the branch's summaries take up behind their prose, for the values that the
 	// record brings; negative for less.
 	Growth int
-	// ValuesLost is why no values were taken from the events, nil if they were.
+	// ValuesLost is why values of the events, or all of them, were not taken, nil if they were.
 	ValuesLost error
 	// Span is that of the attempt that wrote it.
 	Span trace.SpanContext

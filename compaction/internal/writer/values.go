@@ -2,6 +2,7 @@ package writer
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sort"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/internal/hanging"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/said"
+	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -62,10 +64,26 @@ type taken struct {
 }
 
 // of returns the values of a window, and what the user said in it: of its events, and of the records that it absorbs. The
-// app's functions see both: they may have been added after an earlier record was stored. If one fails, there is nothing,
-// and no later record takes it, because a record has only what it covers.
+// app's functions see both: they may have been added after an earlier record was stored. A text on which one panics is
+// left out, and the panic is the error. If one does not return, there is nothing. No later record takes what is left out,
+// because a record has only what it covers.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, l *Ledger) (taken, error) {
 	var found taken
+	var failed error
+	places := survive.Places{Logger: slog.New(slog.DiscardHandler), Tell: func(_ string, err error) { failed = err }}
+	redact, person := v.redact, v.person
+	if redact != nil {
+		redact = func(text string) (left string) {
+			defer places.Survive("Redact")
+			return v.redact(text)
+		}
+	}
+	if person != nil {
+		person = func(ev *session.Event) (is bool) {
+			defer places.Survive("IsPerson")
+			return v.person(ev)
+		}
+	}
 	within := v.within
 	if v.redact == nil && v.person == nil {
 		within = ownTime
@@ -74,12 +92,12 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	// stored all the same, so the summary would lack its values for good.
 	err := v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
 		if l.MaxTokens > 0 {
-			found.values = v.valuesOf(events, absorbed, l.MaxTokens)
+			found.values = exactOf(events, absorbed, redact, l.MaxTokens)
 		}
 		if l.SaidTokens > 0 {
-			lists := [][]record.Value{said.Of(events, v.person, v.redact)}
+			lists := [][]record.Value{said.Of(events, person, redact)}
 			for _, m := range absorbed {
-				lists = append(lists, said.Redacted(m.Said, v.redact))
+				lists = append(lists, said.Redacted(m.Said, redact))
 			}
 			found.said = said.Merge(lists...)
 		}
@@ -88,13 +106,13 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	if err != nil {
 		return taken{}, err
 	}
-	return found, nil
+	return found, failed
 }
 
-func (v *Values) valuesOf(events []*session.Event, absorbed []*record.Metadata, maxTokens int) []record.Value {
-	lists := [][]record.Value{values.Of(events, v.redact)}
+func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string, maxTokens int) []record.Value {
+	lists := [][]record.Value{values.Of(events, redact)}
 	for _, m := range absorbed {
-		lists = append(lists, values.Redacted(m.Values, v.redact))
+		lists = append(lists, values.Redacted(m.Values, redact))
 	}
 	found := values.Merge(maxTokens, lists...)
 	for i := range found {
