@@ -71,10 +71,10 @@ func newest(all []record.Value) []record.Value {
 
 // line returns a message as a line of the block, of at most that many tokens, "" if that is too little to tell anything.
 func line(text string, most int) string {
-	for n := tokens.Estimate(text); n > most && len(text) > len(cutMark); n = tokens.Estimate(text) {
+	for n := tokens.Estimate(text); n > most && len(text) > len(CutMark); n = tokens.Estimate(text) {
 		text = shorten(text, min(len(text)-1, len(text)*most/n))
 	}
-	if text == cutMark {
+	if text == CutMark {
 		return ""
 	}
 	return "\n- " + strings.ReplaceAll(text, "\n", "\n  ")

@@ -70,7 +70,7 @@ func Holds(ev *session.Event, text string) bool {
 		has[word] = true
 	}
 	known, all := 0, 0
-	for _, fragment := range strings.Split(strings.ReplaceAll(text, values.LeftOut, cutMark), cutMark) {
+	for _, fragment := range strings.Split(strings.ReplaceAll(text, values.LeftOut, CutMark), CutMark) {
 		whole := strings.Contains(message, strings.TrimSpace(fragment)) // a cut may be within a word
 		for word := range strings.FieldsSeq(fragment) {
 			if all++; whole || has[word] {
@@ -113,7 +113,7 @@ var sentenceEnds = []string{"\n", ". ", "! ", "? ", "。", "！", "？"}
 // ends returns a text of at most four times maxText: no more is looked at, whatever a message holds. It leaves out whole
 // sentences, because half of one may not tell that it holds a secret.
 func ends(text string) string {
-	const most = 4*maxText - len(cutMark)
+	const most = 4*maxText - len(CutMark)
 	if len(text) <= most {
 		return text
 	}
@@ -130,7 +130,7 @@ func ends(text string) string {
 	if head, tail = head[:to], tail[from:]; head+tail == "" {
 		return ""
 	}
-	return head + cutMark + tail
+	return head + CutMark + tail
 }
 
 // plain returns a text in valid UTF-8, without characters that are not shown.
@@ -149,15 +149,15 @@ func plain(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// cutMark stands for the middle of a text that is shown in part.
-const cutMark = " (... cut ...) "
+// CutMark stands for the middle of a text that is shown in part.
+const CutMark = " (... cut ...) "
 
 // shorten returns a text of at most that many bytes: two thirds of its beginning and a third of its end.
 func shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	room := max(0, most-len(cutMark))
+	room := max(0, most-len(CutMark))
 	head, tail := room*2/3, len(text)-room/3
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
@@ -165,7 +165,7 @@ func shorten(text string, most int) string {
 	for tail < len(text) && !utf8.RuneStart(text[tail]) {
 		tail++
 	}
-	return text[:head] + cutMark + text[tail:]
+	return text[:head] + CutMark + text[tail:]
 }
 
 // isPerson reports whether a message has no form of those that programs write in the user's name: command output and

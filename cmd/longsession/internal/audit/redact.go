@@ -246,7 +246,7 @@ func (x *redaction) record(stored any) (any, error) {
 		m.Values[i].Text = x.cuts.value(m.Values[i].Text)
 	}
 	for i := range m.Said {
-		m.Said[i].Text = x.cuts.take(m.Said[i].Text)
+		m.Said[i].Text = x.cuts.said(m.Said[i].Text)
 	}
 	if m.EndTimestamp.Before(m.StartTimestamp) {
 		m.StartTimestamp = m.StartTimestamp.Truncate(time.Second)

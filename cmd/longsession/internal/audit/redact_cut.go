@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/redact"
+	"github.com/adk-go-ext/longsession/internal/said"
 )
 
 // cuts removes the beginnings of private values from summaries. A summary may have been cut in the
@@ -92,6 +93,48 @@ func (c *cuts) take(text string) string {
 		}
 	}
 	return strings.Join(pieces, cutMark)
+}
+
+// said redacts what a cut has left of a value in what the user said: its beginning in front, and its end behind.
+func (c *cuts) said(text string) string {
+	pieces := strings.Split(text, said.CutMark)
+	for i, piece := range pieces {
+		if i > 0 {
+			if to := c.ended(piece); to > 0 {
+				piece = redact.Mark + piece[to:]
+			}
+		}
+		pieces[i] = c.take(piece)
+	}
+	return strings.Join(pieces, said.CutMark)
+}
+
+// ended returns the offset up to which the end of a value begins the text, 0 for none.
+func (c *cuts) ended(text string) int {
+	begin, offsets := "", []int(nil) // the text without white space, and where each of its bytes ends
+	for i, char := range text {
+		if len(begin) >= c.longest {
+			break
+		}
+		if !unicode.IsSpace(char) {
+			begin += string(char)
+			for range len(string(char)) {
+				offsets = append(offsets, i+utf8.RuneLen(char))
+			}
+		}
+	}
+	most := 0
+	for _, value := range c.values {
+		for n := min(len(value), len(begin)); n >= max(fewestCut, most+1); n-- {
+			if strings.HasPrefix(begin, value[len(value)-n:]) {
+				most = n
+			}
+		}
+	}
+	if most == 0 {
+		return 0
+	}
+	return offsets[most-1]
 }
 
 // begun returns the offset at which the beginning of a value ends the text, or -1.
