@@ -144,15 +144,16 @@ type Config struct {
 	// agent calls tools. Off stores and shows none.
 	MaxUserTokens int
 	// IsPerson reports whether a person wrote a message that ADK stores under the user's name. It must be pure, safe for
-	// concurrent use, and fast; a message on which it panics counts as none of a person, and if it hangs, that is as if
-	// Redact did. If nil, the form tells: command output and notices between tags, and notes in brackets, are of programs.
+	// concurrent use, and fast. If it panics, the message counts as a program's. If it hangs, the record is stored without
+	// values, as with Redact. If nil, the form tells: programs write command output and notices between tags, and notes in
+	// brackets.
 	IsPerson func(message *session.Event) bool
 	// Redact returns a text without what must not be stored as an exact value or as the user's words, such as names of
 	// patients. It gets the texts of messages before anything is taken from them, and what a record takes over from an
-	// earlier one. It must be pure, safe for concurrent use, and fast. A text on which it panics is left out. If
-	// it takes more than 5 seconds for a window, the record is stored without values. What is left out is not taken again:
-	// neither that of its messages nor that of the records that it absorbs. While a call hangs, no session gets values. Keys, tokens and card numbers
-	// are never taken, with or without it.
+	// earlier one. It must be pure, safe for concurrent use, and fast. A text on which it panics is left out. If it takes
+	// more than 5 seconds for a window, the record is stored without values. No later record takes what is left out,
+	// whether it came from a message or from a record that was absorbed. While a call hangs, no session gets values. Keys,
+	// tokens and card numbers are never taken, with or without it.
 	//
 	// Set it before the first session: records that were stored without it keep their values, and the prompt
 	// shows them until a merge takes them over. If nil, texts are as they are.
@@ -260,7 +261,7 @@ const (
 	defaultRetainEvents        = 10    // ADR-006: the last 10 messages in full
 	defaultMaxSummaries        = 5     // ADR-009
 	defaultMaxSummaryTokens    = 500   // ADR-009
-	defaultUserTokens          = 1_000 // of the user's messages, recorded chats then have 84% whole in each prompt; 55% without, if the writer quotes none
+	defaultUserTokens          = 1_000 // of the user's messages, recorded chats have 86% whole in their prompts then; 54% without, if the writer quotes none
 	defaultUserTokensWithTools = 2_000 // the same of recorded coding agents: 91%, and 51% without
 	defaultMaxLedgerTokens     = 600   // 84% of the facts asked for in recorded chats are in such a prompt, 60% without
 	defaultCheckpointTokens    = 2000  // a task of fewer tokens costs a model call and saves next to nothing

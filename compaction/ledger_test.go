@@ -63,40 +63,46 @@ func summaryTexts(events []*session.Event) []string {
 
 const listed = "Exact values from these messages: "
 
-// The newest summary has the values of all messages that are no longer shown, the older ones have none. Every
-// reader shows the same bytes, whatever its own configuration is.
-func TestTheNewestSummaryListsExactValues(t *testing.T) {
-	t.Parallel()
+// checkAddition stores twelve turns, and checks what their summaries show behind their prose: the newest has that of all
+// messages that are no longer shown, the older ones have nothing, and every reader shows the same bytes, whatever its own
+// configuration is.
+func checkAddition(t *testing.T, cfg compaction.Config, events []*session.Event, opening string, of func(turn int) string, others map[string]func(*compaction.Config)) {
+	t.Helper()
 	inner := session.InMemoryService()
-	cfg := compaction.DefaultConfig()
-	cfg.Summarizer, cfg.Synchronous = forgetful(), true
 	svc := newService(t, inner, cfg)
-	appendAll(t, svc, create(t, svc), orders(12)...)
+	appendAll(t, svc, create(t, svc), events...)
 	shown := summaryTexts(eventsOf(get(t, svc)))
-	if len(shown) != 2 || strings.Contains(shown[0], listed) || strings.Count(shown[1], listed) != 1 {
+	if len(shown) != 2 || strings.Contains(shown[0], opening) || strings.Count(shown[1], opening) != 1 {
 		t.Fatalf("the summaries are %q", shown)
 	}
 	for i := range 8 { // turns 9 to 12 are raw
-		if !strings.Contains(shown[1], orderOf(i)) {
-			t.Errorf("%s is in no summary: %s", orderOf(i), shown[1])
+		if !strings.Contains(shown[1], of(i)) {
+			t.Errorf("%q is in no summary: %s", of(i), shown[1])
 		}
 	}
 	want := texts(eventsOf(get(t, svc)))
 	if got := texts(filtered.Project(rawEvents(t, svc))); !slices.Equal(got, want) {
 		t.Errorf("Project shows %q, the service %q", got, want)
 	}
-	for name, change := range map[string]func(*compaction.Config){
-		"off":     func(c *compaction.Config) { c.MaxLedgerTokens = compaction.Off },
-		"fewer":   func(c *compaction.Config) { c.MaxLedgerTokens = 20 },
-		"more":    func(c *compaction.Config) { c.MaxLedgerTokens = 1200 },
-		"redacts": func(c *compaction.Config) { c.Redact = func(string) string { return "" } },
-	} {
+	for name, change := range others {
 		other := cfg
 		change(&other)
 		if got := texts(eventsOf(get(t, newService(t, inner, other)))); !slices.Equal(got, want) {
 			t.Errorf("%s: a service with another config shows %q, want %q", name, got, want)
 		}
 	}
+}
+
+func TestTheNewestSummaryListsExactValues(t *testing.T) {
+	t.Parallel()
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous = forgetful(), true
+	checkAddition(t, cfg, orders(12), listed, orderOf, map[string]func(*compaction.Config){
+		"off":     func(c *compaction.Config) { c.MaxLedgerTokens = compaction.Off },
+		"fewer":   func(c *compaction.Config) { c.MaxLedgerTokens = 20 },
+		"more":    func(c *compaction.Config) { c.MaxLedgerTokens = 1200 },
+		"redacts": func(c *compaction.Config) { c.Redact = func(string) string { return "" } },
+	})
 }
 
 // With Off, records and views are those of a release without values.

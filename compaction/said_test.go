@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/compactiontest"
-	"github.com/adk-go-ext/longsession/filtered"
 	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -29,7 +27,7 @@ func rewording() compaction.Summarizer {
 // wishOf is what the user says in turn i.
 func wishOf(i int) string { return fmt.Sprintf("Never paint wall %d blue.", 100+i) }
 
-// wishes is a chat of n turns, in each of which the user wants something and the agent says much.
+// wishes returns a chat of n turns. In each the user says one wish, and the agent answers at length.
 func wishes(n int) []*session.Event {
 	var h compactiontest.History
 	for i := range n {
@@ -40,39 +38,15 @@ func wishes(n int) []*session.Event {
 
 const repeated = "What the user said in these messages, word for word"
 
-// What the user said in the messages that are no longer shown stands in the newest summary, as it was said. Every reader
-// shows the same bytes, whatever its own configuration is.
 func TestTheNewestSummaryRepeatsWhatTheUserSaid(t *testing.T) {
 	t.Parallel()
-	inner := session.InMemoryService()
 	cfg := compaction.DefaultConfig()
 	cfg.Summarizer, cfg.Synchronous, cfg.MaxLedgerTokens = rewording(), true, compaction.Off
-	svc := newService(t, inner, cfg)
-	appendAll(t, svc, create(t, svc), wishes(12)...)
-	shown := summaryTexts(eventsOf(get(t, svc)))
-	if len(shown) != 2 || strings.Contains(shown[0], repeated) || strings.Count(shown[1], repeated) != 1 {
-		t.Fatalf("the summaries are %q", shown)
-	}
-	for i := range 8 { // turns 9 to 12 are raw
-		if !strings.Contains(shown[1], "\n- "+wishOf(i)) {
-			t.Errorf("%q is in no summary: %s", wishOf(i), shown[1])
-		}
-	}
-	want := texts(eventsOf(get(t, svc)))
-	if got := texts(filtered.Project(rawEvents(t, svc))); !slices.Equal(got, want) {
-		t.Errorf("Project shows %q, the service %q", got, want)
-	}
-	for name, change := range map[string]func(*compaction.Config){
+	checkAddition(t, cfg, wishes(12), repeated, func(turn int) string { return "\n- " + wishOf(turn) }, map[string]func(*compaction.Config){
 		"off":     func(c *compaction.Config) { c.MaxUserTokens = compaction.Off },
 		"fewer":   func(c *compaction.Config) { c.MaxUserTokens = 80 },
 		"redacts": func(c *compaction.Config) { c.Redact = func(string) string { return "" } },
-	} {
-		other := cfg
-		change(&other)
-		if got := texts(eventsOf(get(t, newService(t, inner, other)))); !slices.Equal(got, want) {
-			t.Errorf("%s: a service with another config shows %q, want %q", name, got, want)
-		}
-	}
+	})
 }
 
 // There are chats in which repeating the user would be no help, and apps that do not want it.

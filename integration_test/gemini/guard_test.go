@@ -174,10 +174,9 @@ func (a *app) checkLedger(g *guard.Guard, b *bill) {
 	}
 }
 
-// A stream breaks off between two of its parts. The ledger has what the server has reported, whether or not the client says
-// that it failed.
-func TestAStreamThatBreaksOffIsCharged(t *testing.T) {
-	t.Parallel()
+// streaming returns an app whose model streams, with the guard of its session and the bill of the server.
+func streaming(t *testing.T) (*app, *guard.Guard, *bill) {
+	t.Helper()
 	a := newApp(t, nil)
 	a.mode = agent.StreamingModeSSE
 	b := newBill(t, assistant)
@@ -186,6 +185,14 @@ func TestAStreamThatBreaksOffIsCharged(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := a.guarded(guard.Config{})
+	return a, g, b
+}
+
+// A stream breaks off between two of its parts. The ledger has what the server has reported, whether or not the client says
+// that it failed.
+func TestAStreamThatBreaksOffIsCharged(t *testing.T) {
+	t.Parallel()
+	a, g, b := streaming(t)
 	broken := say("This answer is long enough to be sent in three pieces.")
 	broken.cut = betweenChunks
 	a.will(assistant, broken)
@@ -203,14 +210,7 @@ func TestAStreamThatBreaksOffIsCharged(t *testing.T) {
 // The consumer leaves a stream: the server has charged for it, and the ledger has what was reported until then.
 func TestAStreamThatIsLeftIsCharged(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, nil)
-	a.mode = agent.StreamingModeSSE
-	b := newBill(t, assistant)
-	a.onUsage = b.add
-	if _, err := a.inner.Create(t.Context(), &session.CreateRequest{AppName: ref.AppName, UserID: ref.UserID, SessionID: ref.SessionID}); err != nil {
-		t.Fatal(err)
-	}
-	g := a.guarded(guard.Config{})
+	a, g, b := streaming(t)
 	a.will(assistant, answer(), answer())
 	for ev, err := range a.runner.Run(t.Context(), ref.UserID, ref.SessionID, genai.NewContentFromText("Hello", genai.RoleUser), agent.RunConfig{StreamingMode: a.mode}) {
 		if err != nil || !ev.Partial {

@@ -59,8 +59,8 @@ func init() {
 	}
 }
 
-// isCode reports whether a text is one word with digits. It answers a question that does not stand beside it, and may be a
-// secret.
+// isCode reports whether a text is one word with digits. Such a word answers a question, which is not kept with it, and may
+// be a secret.
 func isCode(text string) bool {
 	return !strings.ContainsAny(text, " \n\t") && strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) })
 }

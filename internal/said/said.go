@@ -233,6 +233,13 @@ const overhead = 64
 
 // choose returns as many texts as there is room for, in their order.
 func choose(all []record.Value, room int, size func(*record.Value) int) []record.Value {
+	needed := 0
+	for i := range all {
+		needed += size(&all[i])
+	}
+	if needed <= room { // ranking reads each text
+		return all
+	}
 	keep := make([]bool, len(all))
 	for _, i := range ranked(all) {
 		if n := size(&all[i]); n <= room {

@@ -73,7 +73,7 @@ func TestWhatAPersonSaysIsKeptWordForWord(t *testing.T) {
 	}
 }
 
-// What answers a question for a secret is one, whoever asked, and so is a word that stands alone.
+// The answer to a question for a secret is left out, whoever asked. So is a message of one word with digits.
 func TestAnAnswerMayBeASecret(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct{ before, says, want string }{

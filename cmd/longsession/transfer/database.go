@@ -546,8 +546,8 @@ func (d *database) losses(of *session.Event, in Losses) {
 	}
 }
 
-// hasFractions reports whether an event has a duration that is not whole seconds, as genai writes it into JSON: of a part of a
-// video, or of a route.
+// hasFractions reports whether an event has a duration that is not whole seconds, of a part of a video or of a route. genai
+// writes whole seconds into JSON.
 func hasFractions(ev *session.Event) bool {
 	if ev.Content != nil {
 		for _, p := range ev.Content.Parts {

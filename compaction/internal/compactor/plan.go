@@ -202,8 +202,8 @@ func (s *snapshot) shrinkSummaries(c candidate) (st step, found bool) {
 	return st, true
 }
 
-// withoutValues takes the exact values, and what the user said, out of a prompt over the hard limit: the messages that they come from are
-// summarized, and a summary that is cut loses more.
+// withoutValues takes the exact values, and what the user said, out of a prompt over the hard limit: the messages that they
+// come from are summarized, and a summary that is cut loses more.
 func (s *snapshot) withoutValues(c candidate) (st step, found bool) {
 	for _, ev := range s.state.View {
 		m := s.state.Summary(ev)

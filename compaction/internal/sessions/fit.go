@@ -77,7 +77,8 @@ func (h *Handle) noteResumption(ev *session.Event) {
 	}
 }
 
-// workflowOf returns the beginning of the paths of a workflow's nodes, one of which has made one of these calls.
+// workflowOf finds the workflow that made one of these calls. It returns the part of a path that all nodes of the workflow
+// begin with, "" if no event has the call.
 func (h *Handle) workflowOf(calls []string) string {
 	for _, ev := range slices.Backward(h.View.Events().Slice()) {
 		if slices.ContainsFunc(ev.LongRunningToolIDs, func(id string) bool { return slices.Contains(calls, id) }) {
@@ -108,17 +109,17 @@ func (h *Handle) whole(events *view.Snapshot, invocation string) *view.Snapshot 
 }
 
 // fit shortens a snapshot for each reader that it is too large for, except the events that stay whole.
-func (h *Handle) fit(out *fitted, whole func(*session.Event) bool) {
+func (h *Handle) fit(out *fitted, goesOn func(*session.Event) bool) {
 	out.shown = map[string]meter.Shown{}
-	branches := h.Meter.Branches()
+	branches, state := h.Meter.Branches(), h.View.State()
+	waits := waiting(out.events)
+	whole := func(ev *session.Event) bool { return state.Summary(ev) != nil || waits(ev) || goesOn(ev) }
 	for _, reader := range branches {
 		size, most, over := h.Meter.Room(reader, len(branches) == 1)
 		shown := meter.Shown{View: size, Tokens: size}
 		if over {
 			var events []*session.Event
-			state := h.View.State()
-			waits := waiting(out.events)
-			events, shown.Tokens = shortened(out.events.Slice(), most, reader, func(ev *session.Event) bool { return state.Summary(ev) != nil || waits(ev) || whole(ev) })
+			events, shown.Tokens = shortened(out.events.Slice(), most, reader, whole)
 			out.events = out.events.With(events)
 		}
 		out.shown[reader] = shown

@@ -7,8 +7,8 @@ import (
 )
 
 // checkValues checks that the record's values and the user's words in it can be read, and that each is in an event that the
-// record or one of those that it absorbs covers. For example, somebody who adds a value to a record, so that a model reads it in each
-// prompt, must also name a covered event that has it.
+// record or one of those that it absorbs covers. For example, somebody who adds a value to a record, so that a model reads
+// it in each prompt, must also name a covered event that has it.
 //
 // An app may have a function that takes texts out before values are stored, and a value has words of its context.
 // So [values.Holds] looks for words with digits only, or for all words of a value without digits.
