@@ -51,6 +51,7 @@ type PartialService interface {
 	//   - the events that no record covers, and the records that no other record absorbs or replaces
 	//   - the newest event of the user, and the newest of an agent
 	//   - of a summary of tool rounds in a running turn: the event that it is shown behind (After)
+	//   - if the newest event of the user answers a call: on ADK v2, what its invocation has stored before
 	//   - of each of these, the whole unit: a call, all of its responses, and the calls made with it
 	//
 	// More events do no harm. An event that should be there and is missing is shown to no model and

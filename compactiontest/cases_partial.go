@@ -13,7 +13,7 @@ import (
 )
 
 func partialCases() []Case {
-	return []Case{
+	cases := []Case{
 		{
 			Name: "GetActive loads everything the view shows",
 			Explain: "Checks that the view of what GetActive loads equals the view of the whole session, after every turn and record. An event that is not loaded is neither shown to the " +
@@ -141,6 +141,33 @@ func partialCases() []Case {
 			Check: loading(checkPartIsSession),
 		},
 	}
+	if adk.ResumesRuns {
+		cases = append(cases, Case{
+			Name: "GetActive loads what a workflow goes on with",
+			Explain: "Checks that, if the user answers a workflow of ADK v2 that waits, what its nodes have put out is loaded, even if a record covers it. ADK reads it in " +
+				"the session to go on with the workflow. Without it, nodes run again or get no input.",
+			Check: loading(func(p *innerPlay) {
+				p.turns(1)
+				p.h.User("flow", "Book a table.")
+				for _, node := range []string{"find", "find", "rate"} {
+					p.h.Agent("flow", "flow", "It is done.")
+					histories.SetNode(p.h.Last(), "flow@1/"+node+"@1", "Casa Lola", false)
+				}
+				p.h.LongCall("flow", "flow", "ask", "long")
+				histories.SetNode(p.h.Last(), "flow@1/ask@1", "", false)
+				p.turns(3)
+				p.compact("r", 0, 6)
+				p.turns(1)
+				p.checkPart("while the workflow waits")
+				p.h.Response("flow", "user", "ask", "yes", "long")
+				p.say()
+				p.checkPart("after the answer")
+				p.turns(1)
+				p.checkPart("after the next message")
+			}),
+		})
+	}
+	return cases
 }
 
 func loading(f func(p *innerPlay)) func(context.Context, session.Service) error {

@@ -165,7 +165,7 @@ func badInners() []badInner {
 		s.part = func(p *part) { p.drop(func(ev *session.Event) bool { return p.ActiveSession.Covered(ev.ID) }) }
 	}
 	const view = "the view of what GetActive loads is"
-	return []badInner{
+	bad := []badInner{
 		{name: "moves the update time", want: "AppendRecord stores the record and nothing else", says: "moved the session's last update time", spoil: func(s *innerService) { s.appendRecord = s.insert(time.Second) }},
 		{name: "sets state", want: "AppendRecord stores the record and nothing else", says: "changed the state from", spoil: func(s *innerService) {
 			s.appendRecord = func(ctx context.Context, sess session.Session, ev *session.Event) error {
@@ -325,6 +325,14 @@ func badInners() []badInner {
 			}
 		}},
 	}
+	if adk.ResumesRuns {
+		bad = append(bad, badInner{name: "forgets what nodes have put out", want: "GetActive loads what a workflow goes on with", says: view, spoil: func(s *innerService) {
+			s.part = func(p *part) {
+				p.drop(func(ev *session.Event) bool { return adk.InWorkflow(ev) && p.ActiveSession.Covered(ev.ID) })
+			}
+		}})
+	}
+	return bad
 }
 
 // checksFirst checks and stores in two separate steps. The first two writers both check before

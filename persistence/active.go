@@ -5,12 +5,14 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
 )
 
 // selectActive reads the rows that the view needs: rows that no record covers (including records),
 // covered rows that the view shows anyway, and the rest of every unit among them. It reads no row
-// that it does not return. For example, of
+// that it does not return, unless ?2 is true and the newest message of the user answers a call: then it looks for the rows
+// of the call's invocation among all since that began, see [adk.Resumes]. For example, of
 //
 //	1 user     covered by r
 //	2 agent    covered by r, calls a tool
@@ -26,6 +28,10 @@ const selectActive = `WITH shown (seq, unit) AS (
 		UNION ALL
 		SELECT e.seq, e.unit FROM events r INDEXED BY events_visible CROSS JOIN events e
 			WHERE r.session = ?1 AND r.covered_by IS NULL AND r.anchor IS NOT NULL AND e.session = ?1 AND e.seq = r.anchor
+		UNION ALL
+		SELECT e.seq, e.unit FROM sessions s CROSS JOIN events a CROSS JOIN invocations i CROSS JOIN events e
+			WHERE ?2 AND s.key = ?1 AND a.session = ?1 AND a.seq = s.last_user AND a.unit IS NOT NULL AND i.session = ?1
+			AND i.id = a.invocation_id AND e.session = ?1 AND e.seq >= i.began AND e.seq < a.seq AND e.invocation_id = a.invocation_id
 	), loaded (number) AS (
 		SELECT seq FROM shown
 		UNION
@@ -56,7 +62,8 @@ func (s *ActiveSession) Partial() bool { return s.partial }
 func (s *ActiveSession) StoredEvents() int { return s.stored }
 
 // Covered reports whether a record covers a loaded event. The view shows such an event as the
-// newest of its author's kind, as part of a unit, or as the anchor of a summary. The record itself
+// newest of its author's kind, as part of a unit, as the anchor of a summary, or because the user
+// goes on with its run. The record itself
 // may not be loaded.
 func (s *ActiveSession) Covered(eventID string) bool { return s.covered[eventID] }
 
@@ -67,7 +74,8 @@ func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[even
 
 // GetActive reads a session with only the events that the view shows and the records of its
 // summaries, in the order in which they were committed. The cost depends on the size of the view,
-// however long the history is.
+// however long the history is; right after the answer to a call, on ADK v2, also on how much was
+// stored since the call's invocation began.
 //
 // The view of these events is the view of the whole history, if references are resolved by ID only.
 // A view that then grows also needs [ActiveSession.Covered]. If records of the session conflict,
@@ -95,7 +103,7 @@ func (r *reader) loadActive(ctx context.Context, found *ActiveSession, size size
 		return err
 	}
 	var seqs []int64
-	rows, err := r.active.QueryContext(ctx, found.key)
+	rows, err := r.active.QueryContext(ctx, found.key, adk.ResumesRuns)
 	found.events, err = eventrow.Scan(rows, err, 0, func(row *eventrow.Stored) {
 		seqs = append(seqs, row.Seq)
 		found.trackCovered(row)

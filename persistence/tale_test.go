@@ -57,7 +57,7 @@ func (x *tale) speak() {
 	x.h.Branch(x.one("branch", "", "", "p.a", "p.b"))
 	agent, inv := x.one("agent", "bot", "bot", "helper"), x.invocation()
 	kind := rapid.IntRange(0, 9).Draw(x.T, "kind")
-	if len(x.called) == 0 && !x.wild && (kind == 6 || kind == 7) {
+	if len(x.called) == 0 && !x.wild && kind >= 6 && kind <= 8 {
 		kind = 0
 	}
 	switch kind {
@@ -74,8 +74,9 @@ func (x *tale) speak() {
 	case 7:
 		x.h.Response(inv, agent, "tool", "results", x.answered(), x.answered())
 	case 8:
-		x.h.Call(inv, agent, toolconfirmation.FunctionCallName, x.callID())
-		x.h.Last().Content.Parts[0].FunctionCall.Args = map[string]any{"originalFunctionCall": map[string]any{"id": x.one("original", "1", "2"), "name": "tool"}}
+		original := x.answered() // ADK stores a response that asks for the confirmation first
+		x.h.Response(inv, agent, "tool", "it needs a confirmation", original).Call(inv, agent, toolconfirmation.FunctionCallName, x.callID())
+		x.h.Last().Content.Parts[0].FunctionCall.Args = map[string]any{"originalFunctionCall": map[string]any{"id": original, "name": "tool"}}
 	default:
 		x.h.Add(inv, x.one("author", agent, "user", ""), nil)
 		x.h.Last().InputTranscription = &genai.Transcription{Text: "spoken"}

@@ -599,7 +599,17 @@ func text(ev *session.Event) string {
 // more is what else [text] says of an event.
 var more = func(*session.Event) string { return "" }
 
+// canonical returns a value as JSON in which all IDs that ADK makes up are alike, also in the order of keys: a node that has
+// asked several times is given a map of answers by the IDs of its calls.
 func canonical(v any) string {
+	if m, ok := v.(map[string]any); ok {
+		var entries []string
+		for key, value := range m {
+			entries = append(entries, canonical(key)+": "+canonical(value))
+		}
+		slices.Sort(entries)
+		return "{" + strings.Join(entries, ", ") + "}"
+	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()

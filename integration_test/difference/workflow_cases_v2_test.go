@@ -408,6 +408,44 @@ func TestALoopDoesNotFillTheView(t *testing.T) {
 	}
 }
 
+// TestManyPausedWorkflowsDoNotFillTheView: of a run that waits, only its call stays as it is stored. What its nodes have put
+// out is summarized, and shown again when the user answers, because ReconstructRunState in workflow/persistence.go reads it
+// then. Runs of every age are answered, and one that asks twice.
+func TestManyPausedWorkflowsDoNotFillTheView(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []string{"ask", "ask again"} {
+		for _, store := range storages.All(t) {
+			for _, restarts := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/restarts %t", asks, store.Name, restarts), func(t *testing.T) {
+					t.Parallel()
+					waits := &part{kind: "dynamic", name: "dynamic", parts: []*part{{kind: "work", name: "child"}, {kind: "agent", name: "member", plan: repeat(60, says)}, {kind: "ask again", name: "other", asks: 2}}}
+					a := flow(slices.Concat(chat(16), answersOldest(16), answersOldest(16), chat(1), answersOldest(9), answersOldest(1), chat(3), answersOldest(2), chat(1)),
+						writer(), work("first"), work("second"), &part{kind: asks, name: "asker"}, waits, work("last"))
+					diff, _ := a.compare(t, store, policy{change: eager, restarts: restarts, between: func(t testing.TB, svc *compaction.CompactionSessionService, n int) {
+						byHand(t, svc, n)
+						resp, err := svc.Get(t.Context(), &session.GetRequest{AppName: appName, UserID: userID, SessionID: sessionID})
+						if err != nil {
+							t.Fatal(err)
+						}
+						waiting, shown := 0, 0
+						for ev := range resp.Session.Events().All() {
+							if shown++; len(ev.LongRunningToolIDs) > 0 {
+								waiting++
+							}
+						}
+						if shown > waiting+30 {
+							t.Errorf("after turn %d, %d events are shown, and %d calls that wait", n, shown-waiting, waiting)
+						}
+					}})
+					if diff != "" {
+						t.Error(diff[:min(len(diff), 2_000)])
+					}
+				})
+			}
+		}
+	}
+}
+
 // TestAnAgentForOneTurnThatAnswersAMessageFindsItsTask: it has spoken last, so ADK has it answer the next message itself,
 // and puts the message at the position at which the session ended, as for a node.
 func TestAnAgentForOneTurnThatAnswersAMessageFindsItsTask(t *testing.T) {

@@ -72,8 +72,8 @@ func signed(shown []Shown) []Shown {
 }
 
 // hide applies the rules in turn. It hides the events that live records stand for, except anchors
-// of summaries, the newest event of the user and of an agent, and every part of a unit that is
-// shown.
+// of summaries, the newest event of the user and of an agent, what ADK reads to go on with a workflow
+// that the user answers, and every part of a unit that is shown.
 func (h *history) hide() {
 	for _, r := range h.records {
 		if r.live {
@@ -94,6 +94,9 @@ func (h *history) hide() {
 	}
 	delete(h.hidden, h.last(fromUser))
 	delete(h.hidden, h.last(func(ev *session.Event) bool { return ev.Author != "" && ev.Author != "user" }))
+	for _, i := range h.goesOn() {
+		delete(h.hidden, i)
+	}
 	for i := range h.events {
 		if !h.hidden[i] {
 			for j := range h.events {

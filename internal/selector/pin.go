@@ -1,7 +1,6 @@
 package selector
 
 import (
-	"cmp"
 	"slices"
 
 	"google.golang.org/genai"
@@ -82,9 +81,9 @@ func (a pinner) findInterrupted() {
 	}
 }
 
-// mark sets the members of a unit.
-func mark(set []bool, members []int) {
-	for _, i := range members {
+// mark sets the given positions.
+func mark(set []bool, positions []int) {
+	for _, i := range positions {
 		set[i] = true
 	}
 }
@@ -172,42 +171,14 @@ func (a pinner) pinConfirmed() {
 	}
 }
 
-// pinNodes keeps what ADK reads of a workflow that may be resumed: of each invocation that is active, or has a call that
-// waits, what the user said, each node's newest output of either kind and the calls that paused it with their answers, and
-// the newest event of each node, because a node without events seems not to have run. See ReconstructRunState in
-// workflow/persistence.go and rehydrateCache in workflow/dynamic_scheduler.go: of a node that ran often, in a loop, ADK
-// reads the newest output.
+// pinNodes keeps what ADK reads of the workflows that run, see [adk.RunEvents], and what the view shows of one because the
+// user goes on with it: only the call stays of a workflow that waits.
 func (a pinner) pinNodes() {
-	paused, flows := map[*invocation]bool{}, map[*invocation]bool{}
-	for i, ev := range a.Events {
-		v := a.of[i]
-		if ev == nil || v == nil {
-			continue
-		}
-		paused[v] = paused[v] || v.active() || a.units.Waiting(i)
-		path, _ := adk.NodeOf(ev)
-		flows[v] = flows[v] || path != ""
+	needed := adk.RunEvents(a.Events, func(id string) bool { v := a.byID[id]; return v != nil && v.active() })
+	if i := adk.Resumed(a.Events); i >= 0 {
+		needed = append(needed, adk.RunEvents(a.Events[:i], func(id string) bool { return id == a.Events[i].InvocationID })...)
 	}
-	type node struct {
-		in           *invocation
-		path, output string
-	}
-	seen := map[node]bool{}
-	for i, ev := range slices.Backward(a.Events) {
-		v := a.of[i]
-		if ev == nil || v == nil || !paused[v] || !flows[v] {
-			continue
-		}
-		path, output := adk.NodeOf(ev)
-		event := node{in: v, path: cmp.Or(path, ev.Author)} // one without a path is of the node that is called like its author
-		result := event
-		result.output = output
-		last := !seen[event] || !seen[result]
-		seen[event], seen[result] = true, true
-		if last || a.class[i].Is(adk.ByUser) || len(ev.LongRunningToolIDs) > 0 {
-			a.pinned[i] = true
-		}
-	}
+	mark(a.pinned, needed)
 }
 
 // finishTask is the function by which an agent in an isolation scope ends its task.

@@ -114,7 +114,7 @@ func (p *projection) withRecord(ev *session.Event) *projection {
 
 // effectOf returns how much of the view a new event, other than a record, changes.
 func (p *projection) effectOf(ev *session.Event, calls []*genai.FunctionCall, responses []*genai.FunctionResponse) effect {
-	if ev == nil || p.isWatched(ev) {
+	if ev == nil || p.isWatched(ev) || bringsBack(ev, p.raw, &p.working) {
 		return needsHistory
 	}
 	class, out := adk.Classify(ev), growsEnd
@@ -173,9 +173,22 @@ func (p *projection) watchRecords() {
 }
 
 // replacesNewest reports whether a covered event will no longer be shown: it was shown only as the
-// newest of its kind, and the new event is newer.
+// newest of its kind, or because of the user's newest message, and the new event is newer.
 func (p *projection) replacesNewest(ev *session.Event, class adk.Class) bool {
-	return p.keepsUser && opens(ev, class) || p.keepsAgent && speaksAsAgent(ev, class)
+	return (p.keepsUser || p.keepsRun) && opens(ev, class) || p.keepsAgent && speaksAsAgent(ev, class)
+}
+
+// bringsBack reports whether a hidden event is of the run that the new event goes on with, see [layout.keepRun].
+func bringsBack(ev *session.Event, raw []*session.Event, shown *workingSet) bool {
+	if !adk.Resumes(ev) {
+		return false
+	}
+	for i, of := range raw {
+		if of != nil && of.InvocationID == ev.InvocationID && shown.index(i) < 0 && !invisible(of) {
+			return true
+		}
+	}
+	return false
 }
 
 // opensAnchorless reports whether the new event opens an invocation whose mid-turn summary is shown

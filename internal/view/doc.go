@@ -20,7 +20,8 @@
 //
 // A call and its responses, a unit, are shown together or not at all. The newest event of the user
 // and the newest event of an agent are always shown, even if a record covers them: ADK answers the
-// first and uses the second for routing.
+// first and uses the second for routing. If the first is the answer to a workflow that waits, so is what ADK
+// v2 reads to go on with it (layout.keepRun).
 //
 // Three rules put an event in another place, or add one. Each has an example where it is implemented:
 //

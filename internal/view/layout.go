@@ -39,6 +39,7 @@ func (p *projection) complete(made map[*session.Event]*session.Event) {
 	}
 	l.anchorSummaries()
 	p.keepsUser, p.keepsAgent = l.keepNewest(opens), l.keepNewest(speaksAsAgent)
+	p.keepsRun = l.keepRun()
 	l.units = adk.GroupSomeUnits(l.events, p.isOvertaken)
 	p.orphans = nil
 	for _, id := range l.units.Orphans() {
@@ -102,13 +103,43 @@ func speaksAsAgent(ev *session.Event, class adk.Class) bool {
 // ADK answers the newest event of the user, and uses the newest event of an agent for routing. The
 // selector never chooses these two, but a record from elsewhere may cover them.
 func (l *layout) keepNewest(is func(*session.Event, adk.Class) bool) (hidden bool) {
+	if i := l.newest(is); i >= 0 {
+		hidden, l.hidden[i] = l.hidden[i], false
+	}
+	return hidden
+}
+
+// newest returns the position of the newest event of a kind, -1 if there is none.
+func (l *layout) newest(is func(*session.Event, adk.Class) bool) int {
 	for i, ev := range slices.Backward(l.events) {
 		if is(ev, adk.Classify(ev)) {
-			hidden, l.hidden[i] = l.hidden[i], false
-			return hidden
+			return i
 		}
 	}
-	return false
+	return -1
+}
+
+// keepRun shows what ADK reads to go on with a workflow, see [adk.RunEvents], if the newest message of the user goes on with
+// one, and reports whether any of it would be hidden otherwise. It is what there was when the user answered, so it stays the
+// same while the workflow runs. For example,
+//
+//	e1  user: Book a table.            shown again
+//	e2  node find: "Casa Lola"         shown again: it is what the next node is given
+//	e3  node ask: call c               shown all the time
+//	e4  user: Wait. What time is it?   in another invocation
+//	r   record that covers e1 and e2
+//	e5  user: the response to c, in the invocation of e1
+func (l *layout) keepRun() (hidden bool) {
+	answer := l.newest(opens)
+	if answer < 0 || !adk.Resumes(l.events[answer]) {
+		return false
+	}
+	for _, i := range adk.RunEvents(l.events[:answer], func(id string) bool { return id == l.events[answer].InvocationID }) {
+		if l.hidden[i] && !invisible(l.events[i]) {
+			hidden, l.hidden[i] = true, false
+		}
+	}
+	return hidden
 }
 
 // completeUnits shows a unit as a whole if any part of it is visible. For example, if a record

@@ -51,6 +51,8 @@ type projection struct {
 	// keepsUser and keepsAgent are true if the newest event of the user, or of an agent, is covered
 	// and only shown because it is the newest.
 	keepsUser, keepsAgent bool
+	// keepsRun is true if events are covered and only shown because the user goes on with their run.
+	keepsRun bool
 	// ids and refs are the keys of records, see [recordNode.keys]. A new event or record that has one of
 	// them may change what a reference resolves to.
 	ids, refs keySet

@@ -40,8 +40,8 @@ func (s *State) Summary(ev *session.Event) *record.Metadata { return s.summaries
 func (s *State) IsStored(ev *session.Event) bool { return s.summaries[ev] == nil && !s.standIns[ev] }
 
 // Covered reports whether a current record covers ev although the view shows it: because its call
-// or response is visible, because a mid-turn summary is shown behind it, or because it is the
-// newest of its kind.
+// or response is visible, because a mid-turn summary is shown behind it, because it is the
+// newest of its kind, or because the user goes on with its run.
 func (s *State) Covered(ev *session.Event) bool { return s.covered[ev] }
 
 // Shown returns the form in which the view shows an event of it: ev itself unless the view's [Cut]

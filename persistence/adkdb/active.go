@@ -19,7 +19,8 @@ import (
 const noRecord = `NOT coalesce(jsonb_exists(e.custom_metadata, '_adk_compaction'), false)`
 
 // selectActive reads the events that the view needs: the visible ones, the newest event of the user and
-// of an agent, the events that summaries are shown behind, and the rest of every unit among them. For
+// of an agent, the events that summaries are shown behind, and the rest of every unit among them. If $4 is true and the
+// newest message of the user answers a call, also those of the call's invocation, see [adk.Resumes]. For
 // example, of
 //
 //	1 user     covered by r
@@ -38,6 +39,10 @@ var selectActive = `WITH s AS MATERIALIZED (
 		SELECT v.event_id, v.anchor, v.events, v.last_user, v.last_agent FROM s JOIN longsession_visible v ON v.session = s.key
 	), counts AS MATERIALIZED (
 		SELECT sum(events)::bigint AS stored, max(last_user) AS last_user, max(last_agent) AS last_agent FROM v
+	), answered AS MATERIALIZED (
+		SELECT e.invocation_id FROM s CROSS JOIN counts CROSS JOIN LATERAL (SELECT e.id, e.invocation_id FROM events e WHERE $4::boolean
+			AND e.app_name = $1 AND e.user_id = $2 AND e.session_id = $3 AND e.timestamp = counts.last_user AND e.author = 'user' AND ` + noRecord + ` OFFSET 0) e
+			WHERE EXISTS (SELECT FROM longsession_calls c WHERE c.session = s.key AND c.event_id = e.id AND c.answer)
 	), shown AS MATERIALIZED (
 		SELECT event_id, true AS visible FROM v
 		UNION ALL
@@ -48,6 +53,9 @@ var selectActive = `WITH s AS MATERIALIZED (
 		UNION ALL
 		SELECT e.id, false FROM counts CROSS JOIN LATERAL (SELECT e.id FROM events e WHERE e.app_name = $1 AND e.user_id = $2
 			AND e.session_id = $3 AND e.timestamp = counts.last_agent AND e.author NOT IN ('user', '') AND ` + noRecord + ` OFFSET 0) e
+		UNION ALL
+		SELECT e.id, false FROM answered CROSS JOIN LATERAL (SELECT e.id FROM events e WHERE e.app_name = $1 AND e.user_id = $2
+			AND e.session_id = $3 AND e.invocation_id = answered.invocation_id AND ` + noRecord + ` OFFSET 0) e
 	), units AS MATERIALIZED (
 		SELECT DISTINCT c.unit FROM s CROSS JOIN shown CROSS JOIN LATERAL (SELECT c.unit FROM longsession_calls c
 			WHERE c.session = s.key AND c.event_id = shown.event_id OFFSET 0) c
@@ -111,7 +119,8 @@ func (s *ActiveSession) Partial() bool { return len(s.loaded) < s.stored }
 func (s *ActiveSession) StoredEvents() int { return s.stored }
 
 // Covered reports whether a record covers a loaded event. The view shows such an event as the
-// newest of its author's kind, as part of a unit, or as the anchor of a summary. The record itself
+// newest of its author's kind, as part of a unit, as the anchor of a summary, or because the user
+// goes on with its run. The record itself
 // may not be loaded.
 func (s *ActiveSession) Covered(eventID string) bool { return s.covered[eventID] }
 
@@ -138,7 +147,8 @@ var never = time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // GetActive reads a session with only the events that the view shows and the records of its
 // summaries, in the order of their times, as [Service.Get] has them. The cost depends on the size of the view,
-// however long the history is. It needs PostgreSQL and the tables of [Install]; without
+// however long the history is, but right after the answer to a call, on ADK v2, when the call's invocation is looked
+// for in the whole session. It needs PostgreSQL and the tables of [Install]; without
 // them it is Get.
 //
 // The view of these events is the view of the whole history, if references are resolved by ID only.
@@ -210,7 +220,7 @@ func (s *Service) loadActive(ctx context.Context, into *ActiveSession) (ok bool,
 }
 
 func (s *Service) selectActive(ctx context.Context, into *ActiveSession) (ok bool, err error) {
-	rows, err := s.db.QueryContext(ctx, selectActive, into.AppName(), into.UserID(), into.ID())
+	rows, err := s.db.QueryContext(ctx, selectActive, into.AppName(), into.UserID(), into.ID(), adk.ResumesRuns)
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"google.golang.org/adk/session"
@@ -55,8 +54,7 @@ func runner(events *view.Snapshot) (node, alone bool) {
 		return false, false
 	}
 	newest := all[len(all)-1]
-	path, _ := adk.NodeOf(newest)
-	if strings.ContainsAny(path, "/@") {
+	if adk.InWorkflow(newest) {
 		return true, false
 	}
 	for _, ev := range slices.Backward(all) {
@@ -67,6 +65,7 @@ func runner(events *view.Snapshot) (node, alone bool) {
 			return false, false
 		}
 	}
+	path, _ := adk.NodeOf(newest)
 	return false, path != ""
 }
 

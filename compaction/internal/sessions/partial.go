@@ -89,8 +89,8 @@ func (p *partialLoad) lacksCallOf(ev *session.Event) bool {
 	})
 }
 
-// restoreCall adds a late answer that was stored to the view, and with it the members of its unit
-// that were left in storage, in one step. The handle still does not see what others appended in the
+// restoreCall adds a late answer that was stored to the view, and with it what was left in storage of its unit, and of the
+// run that it goes on with, in one step. The handle still does not see what others appended in the
 // meantime. If the unit cannot be read, the answer is shown without its call, and the error says
 // why. The caller holds State.Append.
 func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
@@ -104,7 +104,7 @@ func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
 	h.noteAppend(ev)
 	p := h.partial
 	h.View.Replace(func(raw []*session.Event) ([]*session.Event, view.Unloaded) {
-		raw = p.withUnit(append(slices.Clone(raw), adk.WithoutTemp(ev)), now, ev.ID, fresh)
+		raw = p.withCall(append(slices.Clone(raw), adk.WithoutTemp(ev)), now, ev.ID, fresh)
 		unloaded := unloadedOf(p.loaded)
 		unloaded.Covered = func(ev *session.Event) bool { return p.loaded.Covered(ev.ID) || p.restored[ev.ID] }
 		if fresh != nil { // only this reading knows the members that were restored
@@ -118,9 +118,10 @@ func (h *Handle) restoreCall(ctx context.Context, ev *session.Event) error {
 	return nil
 }
 
-// withUnit returns what the handle has, and the other members of the unit of the event of an ID,
-// each before the event that it precedes in the session as it is now.
-func (p *partialLoad) withUnit(raw, now []*session.Event, id string, fresh PartialSession) []*session.Event {
+// withCall returns what the handle has, and the other events that go with the event of an ID: the members of its unit, and
+// what ADK reads to go on with their run, see [adk.RunEvents]. Each is before the event that it precedes in the session as
+// it is now.
+func (p *partialLoad) withCall(raw, now []*session.Event, id string, fresh PartialSession) []*session.Event {
 	own := map[string]bool{}
 	for _, ev := range raw {
 		own[ev.ID] = true
@@ -129,19 +130,25 @@ func (p *partialLoad) withUnit(raw, now []*session.Event, id string, fresh Parti
 	if at < 0 {
 		return raw
 	}
-	for _, i := range adk.GroupUnits(now).Of(at) {
-		member := now[i]
-		if own[member.ID] {
-			continue
-		}
-		place := len(raw)
-		if next := slices.IndexFunc(now[i+1:], func(ev *session.Event) bool { return own[ev.ID] }); next >= 0 {
-			place = slices.IndexFunc(raw, func(ev *session.Event) bool { return ev.ID == now[i+1+next].ID })
-		}
-		raw = slices.Insert(raw, place, member)
-		own[member.ID] = true
-		if fresh != nil && fresh.Covered(member.ID) {
-			p.restored[member.ID] = true
+	units, wanted := adk.GroupUnits(now), []int{at}
+	if answer := now[at]; adk.Resumes(answer) {
+		wanted = append(wanted, adk.RunEvents(now[:at], func(id string) bool { return id == answer.InvocationID })...)
+	}
+	for _, i := range wanted {
+		for _, i := range append(slices.Clone(units.Of(i)), i) {
+			member := now[i]
+			if own[member.ID] {
+				continue
+			}
+			place := len(raw)
+			if next := slices.IndexFunc(now[i+1:], func(ev *session.Event) bool { return own[ev.ID] }); next >= 0 {
+				place = slices.IndexFunc(raw, func(ev *session.Event) bool { return ev.ID == now[i+1+next].ID })
+			}
+			raw = slices.Insert(raw, place, member)
+			own[member.ID] = true
+			if fresh != nil && fresh.Covered(member.ID) {
+				p.restored[member.ID] = true
+			}
 		}
 	}
 	return raw

@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -35,11 +36,15 @@ type generator struct {
 	pick    func(k int) int
 	events  []*session.Event
 	records int
+	run     []*session.Event // the newest run of a workflow, as far as it has come
 }
 
 func (g *generator) one(of ...string) string { return of[g.pick(len(of))] }
 
 func (g *generator) event() *session.Event {
+	if adk.Major > 1 && g.pick(3) == 0 {
+		return g.workflow()
+	}
 	if g.records < 12 && g.pick(4) == 0 {
 		g.records++
 		return g.record()
@@ -107,6 +112,73 @@ func (g *generator) scope() string {
 		return ""
 	}
 	return g.one("one", "two")
+}
+
+// workflow returns the next event of a run that waits for the user, is summarized, and goes on. Other events come in between.
+// Only ADK v2 has workflows.
+func (g *generator) workflow() *session.Event {
+	step := len(g.run) % 8
+	if step == 0 {
+		g.run = nil
+	}
+	if step == 4 {
+		m := &record.Metadata{RecordID: fmt.Sprintf("w%d", len(g.events)), Kind: record.KindSummary, CreatedAt: g.time()}
+		for _, ev := range g.run {
+			if g.pick(4) > 0 {
+				m.Covered = append(m.Covered, record.RefTo(ev))
+			}
+		}
+		SetText(m, "a summary")
+		ev := RecordEvent(m, g.time())
+		g.run = append(g.run, ev)
+		return ev
+	}
+	ev := &session.Event{ID: fmt.Sprintf("e%d", len(g.events)+1), InvocationID: g.invocation(), Author: "bot", Timestamp: g.time()}
+	if step > 0 {
+		ev.InvocationID = g.run[0].InvocationID
+	}
+	switch step {
+	case 0:
+		ev.Author, ev.Content = "user", genai.NewContentFromText(Fact(len(g.events)), genai.RoleUser)
+	case 3:
+		ev.Content, ev.LongRunningToolIDs = &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "w", Name: "tool"}}}}, []string{"w"}
+	case 5:
+		ev.Author, ev.Content = "user", &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "w", Name: "tool"}}}}
+	}
+	g.node(ev)
+	g.run = append(g.run, ev)
+	return ev
+}
+
+// node makes an event that of a node in a workflow, with an output or without.
+func (g *generator) node(ev *session.Event) {
+	if ev.Author == "user" {
+		return
+	}
+	SetNode(ev, g.one("flow@1/a@1", "flow@1/a@1", "flow@1/b@1", "flow@1/b@1/c@1", "bot", ""), g.one("", "done"), g.pick(4) == 0)
+}
+
+// SetNode makes an event that of a node in a workflow, with an output if that is not "". Only ADK v2 has nodes: with v1 it
+// does nothing.
+func SetNode(ev *session.Event, path, output string, messageAsOutput bool) {
+	for _, f := range adk.FurtherFields {
+		var value any
+		switch {
+		case f.Name == "NodeInfo":
+			value = map[string]any{"path": path, "messageAsOutput": messageAsOutput}
+		case f.Name == "Output" && output != "":
+			value = output
+		default:
+			continue
+		}
+		text, err := json.Marshal(value)
+		if err == nil {
+			err = json.Unmarshal(text, f.Of(ev).Addr().Interface())
+		}
+		if err != nil {
+			panic(fmt.Sprint(f.Name, ": ", err))
+		}
+	}
 }
 
 // invocation returns one of a few IDs that recur throughout the history, or one of many that appear
