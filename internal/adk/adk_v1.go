@@ -27,6 +27,9 @@ func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
 // NodeOf returns the node of a workflow that an event comes from, and what of the event is its output: "" for none.
 func NodeOf(*session.Event) (path, output string) { return "", "" }
 
+// CopyNode does nothing: an event comes from no node.
+func CopyNode(_, _ *session.Event) {}
+
 // HasWorkflow reports whether an agent, or one below it, is a workflow whose input is the text of the user's message.
 func HasWorkflow(agent.Agent) bool { return false }
 

@@ -51,6 +51,14 @@ func NodeOf(ev *session.Event) (path, output string) {
 	return ev.NodeInfo.Path, output
 }
 
+// CopyNode gives an event the node of another, and the mark of an output if that has one, not the output itself: see [NodeOf].
+func CopyNode(to, from *session.Event) {
+	to.NodeInfo, to.Output = from.NodeInfo, nil
+	if from.Output != nil {
+		to.Output = true
+	}
+}
+
 // HasWorkflow reports whether an agent, or one below it, is a workflow whose input is the text of the user's message. ADK
 // says only by a field that an agent is one: State in internal/agent/state.go.
 func HasWorkflow(a agent.Agent) bool {

@@ -52,31 +52,30 @@ func isRecord(value any) bool {
 }
 
 // KeepCompaction puts the record of ADK's own compaction, which is in the stored JSON of an event's actions, into the
-// event's metadata if the event has lost it, because the type of its actions has no field for it.
-func KeepCompaction(ev *session.Event, actions []byte) {
+// event's metadata if the event has lost it, because the type of its actions has no field for it, and reports whether it did.
+func KeepCompaction(ev *session.Event, actions []byte) bool {
 	if !bytes.Contains(actions, []byte(`"compaction"`)) {
-		return
+		return false
 	}
 	var stored struct {
 		Compaction json.RawMessage `json:"compaction"`
 	}
-	if json.Unmarshal(actions, &stored) == nil {
-		KeepRecord(ev, stored.Compaction)
-	}
+	return json.Unmarshal(actions, &stored) == nil && KeepRecord(ev, stored.Compaction)
 }
 
 // CompactionName is the name of that field among [FurtherFields], in versions of ADK that have it.
 const CompactionName = "Actions.Compaction"
 
 // KeepRecord does what [KeepCompaction] does, given the JSON of the record alone. Without any it does nothing.
-func KeepRecord(ev *session.Event, compaction []byte) {
+func KeepRecord(ev *session.Event, compaction []byte) bool {
 	var object map[string]any
 	if len(compaction) == 0 || compactionField >= 0 && holds(&ev.Actions, compactionField) ||
 		json.Unmarshal(compaction, &object) != nil || !isRecord(object) {
-		return
+		return false
 	}
 	if ev.CustomMetadata == nil {
 		ev.CustomMetadata = map[string]any{}
 	}
 	ev.CustomMetadata[compactionKey] = object
+	return true
 }

@@ -112,24 +112,40 @@ func (r *row) event() (*session.Event, error) {
 	for i, text := range r.further {
 		columns = append(columns, column{adk.FurtherColumns[i].Column, text, adk.FurtherColumns[i].Of(ev).Addr().Interface()})
 	}
+	inActions := false // a field that this version of ADK does not know
 	for _, column := range columns {
-		if len(column.text) == 0 {
-			continue
-		}
-		known := json.NewDecoder(bytes.NewReader(column.text))
-		known.UseNumber()
-		known.DisallowUnknownFields()
-		if known.Decode(column.to) == nil {
+		if len(column.text) == 0 || decodeKnown(column.text, column.to) == nil {
 			continue
 		}
 		reflect.ValueOf(column.to).Elem().SetZero() // what came before the field
 		if err := decode(column.text, column.to); err != nil {
 			return nil, fmt.Errorf("event %q cannot be read: column %s: %w", r.id, column.name, err)
 		}
-		r.unknown = true
+		inActions = inActions || column.name == "actions"
+		r.unknown = r.unknown || column.name != "actions"
 	}
-	adk.KeepCompaction(ev, r.actions)
+	kept := adk.KeepCompaction(ev, r.actions)
+	r.unknown = r.unknown || inActions && !(kept && knownBesidesCompaction(r.actions))
 	return ev, nil
+}
+
+// knownBesidesCompaction reports whether this version of ADK knows all fields of actions but the record of a compaction.
+func knownBesidesCompaction(actions []byte) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(actions, &fields) != nil {
+		return false
+	}
+	delete(fields, "compaction")
+	rest, err := json.Marshal(fields)
+	return err == nil && decodeKnown(rest, &session.EventActions{}) == nil
+}
+
+// decodeKnown is [decode] with an error for a field that the type does not have.
+func decodeKnown(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	return d.Decode(to)
 }
 
 func decode(text []byte, to any) error {
@@ -172,6 +188,7 @@ func skeleton(ev *session.Event, same func(string) string) *session.Event {
 	const text = 16
 	bare := &session.Event{ID: ev.ID, InvocationID: same(ev.InvocationID), Author: same(ev.Author), Branch: same(ev.Branch), Timestamp: ev.Timestamp, LongRunningToolIDs: ev.LongRunningToolIDs}
 	adk.SetScope(bare, same(adk.ScopeOf(ev)))
+	adk.CopyNode(bare, ev)
 	bare.CustomMetadata = packed(ev.CustomMetadata)
 	bare.Actions.RequestedToolConfirmations, bare.Actions.TransferToAgent = ev.Actions.RequestedToolConfirmations, ev.Actions.TransferToAgent
 	bare.Actions.SkipSummarization = ev.Actions.SkipSummarization
@@ -187,6 +204,9 @@ func skeleton(ev *session.Event, same func(string) string) *session.Event {
 		slim := &genai.Part{Thought: p.Thought, Text: strings.Clone(p.Text[:min(text, len(p.Text))])} // a part of a string keeps all of it
 		if p.FunctionCall != nil {
 			slim.FunctionCall = &genai.FunctionCall{ID: p.FunctionCall.ID, Name: same(p.FunctionCall.Name)}
+			if id := adk.ConfirmedCall(p.FunctionCall); id != "" {
+				slim.FunctionCall.Args = map[string]any{"originalFunctionCall": map[string]any{"id": id}}
+			}
 		}
 		if p.FunctionResponse != nil {
 			slim.FunctionResponse = &genai.FunctionResponse{ID: p.FunctionResponse.ID, Name: same(p.FunctionResponse.Name), WillContinue: p.FunctionResponse.WillContinue}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,8 @@ import (
 	"github.com/adk-go-ext/longsession/compactiontest"
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/eventrow"
+	"github.com/adk-go-ext/longsession/internal/testkit/histories"
+	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
 	"github.com/adk-go-ext/longsession/record"
 )
@@ -252,6 +256,22 @@ func TestASkeletonKeepsNothingElse(t *testing.T) {
 	}
 	if unsafe.StringData(kept) == unsafe.StringData(text) {
 		t.Error("the beginning of the text keeps all of it")
+	}
+}
+
+// What decides where a view shows an event is in its skeleton.
+func TestSkeletonsHaveTheViewOfTheirEvents(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 7))
+	for range 400 {
+		events := slices.DeleteFunc(histories.Generate(5+random.IntN(36), random.IntN), func(ev *session.Event) bool { return ev == nil })
+		var bare []*session.Event
+		for _, ev := range events {
+			bare = append(bare, skeleton(ev, new(seen).same))
+		}
+		if got, want := compactiontest.IDs(view.Project(bare)), compactiontest.IDs(view.Project(events)); !slices.Equal(got, want) {
+			t.Fatalf("the view of %q is %q, and of their skeletons %q", compactiontest.IDs(events), want, got)
+		}
 	}
 }
 
