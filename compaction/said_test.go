@@ -148,3 +148,26 @@ func TestAFunctionThatFailsOnceLosesNoOtherText(t *testing.T) {
 		}
 	}
 }
+
+// A record has at most 64 KiB of what the user said, and stands for any number of messages. That a user writes most of a
+// chat is known all the same, however long it is.
+func TestALongMonologueIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, summaries := range []int{1, 2} {
+		var h compactiontest.History
+		for i := range 60 {
+			h.Turn(fmt.Sprint("inv", i), "agent", wishOf(i)+strings.Repeat(" It looks much better in green, as my aunt has always said.", 130), strings.Repeat("I see. I shall do so, and I thank you for your patience.", 40))
+		}
+		cfg := compaction.DefaultConfig()
+		cfg.Summarizer, cfg.Synchronous, cfg.MaxSummaries = rewording(), true, summaries
+		svc := newService(t, session.InMemoryService(), cfg)
+		sess := create(t, svc)
+		for i, ev := range h.Events {
+			appendAll(t, svc, sess, ev)
+			if shown := strings.Join(summaryTexts(eventsOf(sess)), "\n"); strings.Contains(shown, repeated) {
+				t.Errorf("%d summaries: after event %d, the user's words are repeated", summaries, i)
+				break
+			}
+		}
+	}
+}

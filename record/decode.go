@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -111,9 +112,10 @@ func Decode(value any) (*Metadata, error) {
 		Model:                d.text(fModel, optional),
 		Usage:                d.usage(fUsage),
 		Values:               decodeValues(object[fValues], ofValues),
-		LedgerTokens:         decodeTokens(object, fLedgerTokens),
+		LedgerTokens:         decodeTokens(object, fLedgerTokens, maxLedgerTokens),
 		Said:                 decodeValues(object[fSaid], ofSaid),
-		SaidTokens:           decodeTokens(object, fSaidTokens),
+		SaidTokens:           decodeTokens(object, fSaidTokens, maxLedgerTokens),
+		UserTokens:           decodeTokens(object, fUserTokens, math.MaxInt),
 	}
 	if d.err != nil {
 		return nil, d.err

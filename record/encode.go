@@ -39,6 +39,7 @@ const (
 	fLedgerTokens      = "ledger_tokens"
 	fSaid              = "said"
 	fSaidTokens        = "said_tokens"
+	fUserTokens        = "user_tokens"
 
 	fRefID           = "id"
 	fRefInvocationID = "invocation_id"
@@ -126,6 +127,9 @@ func Encode(m *Metadata) map[string]any {
 	}
 	if m.SaidTokens > 0 && m.SaidTokens <= maxLedgerTokens {
 		out[fSaidTokens] = float64(m.SaidTokens)
+	}
+	if m.UserTokens > 0 {
+		out[fUserTokens] = float64(m.UserTokens)
 	}
 	return out
 }

@@ -144,6 +144,9 @@ type Metadata struct {
 	// SaidTokens is how many tokens of them may be shown while this record is the newest that has a place for them,
 	// stored for the reason of LedgerTokens.
 	SaidTokens int
+	// UserTokens is how many tokens the user said in all events that the record stands for, 0 if nobody counted them. Said
+	// may hold fewer.
+	UserTokens int
 }
 
 // Later reports whether m was made after other: by CreatedAt, and by RecordID if both are equal.

@@ -26,7 +26,8 @@ const (
 
 // Values, and what the user said, are an addition to a record that is complete without them. So an entry that cannot be
 // read is left out, and the others stay: to refuse the record for it would show the events that the record hides, or drop
-// a good summary. A ledger_tokens or said_tokens that cannot be read is 0, so nothing of them is shown.
+// a good summary. A ledger_tokens or said_tokens that cannot be read is 0, so nothing of them is shown, and a user_tokens
+// is 0, too.
 
 // valid reports whether a value can be stored and read.
 func (v *Value) valid(within bounds) bool {
@@ -84,10 +85,10 @@ func decodeValues(stored any, within bounds) []Value {
 	return out
 }
 
-// decodeTokens reads how many tokens of an addition are shown.
-func decodeTokens(object map[string]any, field string) int {
+// decodeTokens reads a number of tokens of an addition.
+func decodeTokens(object map[string]any, field string, most int) int {
 	d := decoder{object: object}
-	if n := d.integer(field, optional); d.err == nil && n <= maxLedgerTokens {
+	if n := d.integer(field, optional); d.err == nil && n <= most {
 		return n
 	}
 	return 0

@@ -61,6 +61,7 @@ const ownTime = time.Hour
 type taken struct {
 	values []record.Value
 	said   []record.Value
+	spoken int // tokens that the user said in the events
 }
 
 // of returns the values of a window, and what the user said in it: of its events, and of the records that it absorbs. The
@@ -96,6 +97,9 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 		}
 		if l.SaidTokens > 0 {
 			lists := [][]record.Value{said.Of(events, person, redact)}
+			for _, s := range lists[0] {
+				found.spoken += tokens.Estimate(s.Text)
+			}
 			for _, m := range absorbed {
 				lists = append(lists, said.Redacted(m.Said, redact))
 			}
@@ -126,9 +130,13 @@ func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(s
 // the most that may be.
 func (d *Draft) take(ctx context.Context, a *Assignment, events []*session.Event) {
 	l, m := &a.Ledger, d.Meta
+	var found taken
 	if l.MaxTokens > 0 || l.SaidTokens > 0 {
-		found, err := l.Values.of(ctx, events, a.Window.Absorb, l)
-		m.Values, m.Said, d.ValuesLost = found.values, found.said, err
+		found, d.ValuesLost = l.Values.of(ctx, events, a.Window.Absorb, l)
+	}
+	m.Values, m.Said, m.UserTokens = found.values, found.said, found.spoken
+	for _, gone := range a.Window.Absorb {
+		m.UserTokens += gone.UserTokens
 	}
 	m.LedgerTokens, m.SaidTokens = l.MaxTokens, l.saidTokens(m, a.Window.Absorb, events)
 	if l.Hidden {
@@ -142,19 +150,13 @@ func (l *Ledger) saidTokens(m *record.Metadata, absorbed []*record.Metadata, eve
 	spoken, all, most, reworded := 0, 0, l.SaidTokens, false
 	for _, c := range append(slices.Clip(l.Current), m) {
 		reworded = reworded || c.Model != ""
-		for _, s := range c.Said {
-			spoken += tokens.Estimate(s.Text)
-		}
-		all += c.OriginalTokens
+		spoken, all = spoken+c.UserTokens, all+c.OriginalTokens
 		if c.SaidTokens > most {
 			most = min(c.SaidTokens, l.SaidWithTools)
 		}
 	}
 	for _, gone := range absorbed { // they are among the current ones
-		for _, s := range gone.Said {
-			spoken -= tokens.Estimate(s.Text)
-		}
-		all -= gone.OriginalTokens
+		spoken, all = spoken-gone.UserTokens, all-gone.OriginalTokens
 	}
 	if !reworded || spoken > all/userShare {
 		return 0
