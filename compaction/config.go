@@ -138,7 +138,7 @@ type Config struct {
 	// the texts of the user's summarized messages, which a model that writes a summary puts into other words. They are
 	// stored in the record, at most 64 KiB, without sentences that may hold a secret. Where there are more, the first
 	// message stays, then those that instruct or correct, the newest first, then the others. A branch shows fewer if this
-	// is more than an eighth of the prompt that the token trigger allows; and none where the extractive summarizer wrote
+	// is more than a twelfth of the prompt that the token trigger allows; and none where the extractive summarizer wrote
 	// all summaries, which quotes the user, or where the user writes more than a quarter of what is stored. It gives way
 	// before the values where a compaction would use more than half of what it frees. 0 means 1,000, or 2,000 where the
 	// agent calls tools. Off stores and shows none.

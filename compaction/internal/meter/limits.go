@@ -86,7 +86,7 @@ type Limits struct {
 	// trigger allows. 0 for none.
 	LedgerTokens int
 	// UserTokens is how many tokens of what the user said a branch may show, and UserTokensWithTools how many if the
-	// agent calls tools: as the Config says, or less where that is more than an eighth of that prompt. 0 for none.
+	// agent calls tools: as the Config says, or less where that is more than a twelfth of that prompt. 0 for none.
 	UserTokens, UserTokensWithTools int
 	// AllSummaries is how much the summaries of a branch may take up together. One that exceeds it
 	// is cut.
@@ -131,7 +131,7 @@ func (c *Config) Limits(model string) *Limits {
 	room := cmp.Or(l.Threshold, l.HardLimit)
 	l.SummaryTokens = min(c.MaxSummaryTokens, max(MinSummary, room/2/c.MaxSummaries))
 	l.LedgerTokens = min(c.MaxLedgerTokens, c.MaxSummaries*c.MaxSummaryTokens/2, room/8)
-	l.UserTokens, l.UserTokensWithTools = min(c.UserTokens, room/8), min(c.UserTokensWithTools, room/8)
+	l.UserTokens, l.UserTokensWithTools = min(c.UserTokens, room/12), min(c.UserTokensWithTools, room/12)
 	if l.RetainTokens = max(0, c.RetainTokens); c.RetainTokens == 0 {
 		l.RetainTokens = room / 2
 	}
