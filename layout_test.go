@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/recalled":                    {},
 	"internal/secrets":                     {},
 	"internal/said":                        {"internal/adk", "internal/notes", "internal/values", "record", "tokens"},
-	"internal/values":                      {"internal/notes", "internal/recalled", "internal/secrets", "internal/terms", "record", "tokens"},
+	"internal/values":                      {"internal/adk", "internal/notes", "internal/recalled", "internal/secrets", "internal/terms", "record", "tokens"},
 	"layer/guard/watchdog":                 {"internal/configerr", "internal/survive", "internal/canonical", "internal/notes", "tokens"},
 	"historyhttp":                          {"compaction", "record"},
 	"layer/contexttool":                    {"internal/configerr", "compaction", "internal/adk"},

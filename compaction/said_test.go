@@ -171,3 +171,35 @@ func TestALongMonologueIsNotRepeated(t *testing.T) {
 		}
 	}
 }
+
+// In a live session ADK stores what the user says as a transcription, under the agent's name, and shows it in prompts.
+func TestWhatTheUserSpokeIsRepeated(t *testing.T) {
+	t.Parallel()
+	events := wishes(12)
+	for _, ev := range events {
+		said := &genai.Transcription{Text: ev.Content.Parts[0].Text}
+		if ev.Author == "user" {
+			ev.InputTranscription = said
+		} else {
+			ev.OutputTranscription = said
+		}
+		ev.Author, ev.Content = "agent", nil
+	}
+	cfg := compaction.DefaultConfig()
+	cfg.Summarizer, cfg.Synchronous, cfg.InvocationThreshold = rewording(), true, compaction.Off
+	svc := newService(t, session.InMemoryService(), cfg)
+	appendAll(t, svc, create(t, svc), events...)
+	if _, err := svc.Compact(t.Context(), ref, compaction.CompactOptions{KeepEvents: 4}); err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.Join(summaryTexts(eventsOf(get(t, svc))), "\n")
+	for i := range 10 {
+		if !strings.Contains(shown, "\n- "+wishOf(i)) {
+			t.Errorf("%q is in no summary: %s", wishOf(i), shown)
+			break
+		}
+	}
+	if m := records(t, rawEvents(t, svc))[0]; len(m.Values) == 0 {
+		t.Error("no value was taken from what was spoken")
+	}
+}

@@ -74,6 +74,19 @@ func parts(ev *session.Event) []*genai.Part {
 	return ev.Content.Parts
 }
 
+// Transcribed returns what was spoken in an event of a live session, and whether the user spoke. ADK stores both under the
+// agent's name, and shows what is in an event without parts, the user's words first.
+func Transcribed(ev *session.Event) (text string, byUser bool) {
+	switch {
+	case ev == nil || len(parts(ev)) > 0:
+	case ev.InputTranscription != nil && ev.InputTranscription.Text != "":
+		return ev.InputTranscription.Text, true
+	case ev.OutputTranscription != nil:
+		return ev.OutputTranscription.Text, false
+	}
+	return "", false
+}
+
 // Prompted reports whether prompts contain the calls of a function, and the responses to them. ADK
 // leaves out the calls by which it asks the user for a confirmation or a credential:
 // shouldExcludeEvent in internal/llminternal/contents_processor.go.

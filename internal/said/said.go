@@ -30,20 +30,18 @@ func Of(events []*session.Event, person func(*session.Event) bool, redact func(s
 	announced := false // the message before announces a secret
 	for _, ev := range events {
 		class := adk.Classify(ev)
-		if !class.Is(adk.Speaks) || ev.Content == nil || record.Is(ev) {
+		if !class.Is(adk.Speaks) || record.Is(ev) {
 			continue
 		}
-		var texts []string
-		for _, p := range ev.Content.Parts {
-			if p != nil && p.Text != "" && !p.Thought && !notes.IsPart(p) {
-				texts = append(texts, p.Text)
-			}
+		text, spoken := adk.Transcribed(ev)
+		if text == "" {
+			text = written(ev)
 		}
-		if len(texts) == 0 {
+		if text == "" {
 			continue
 		}
-		text := ends(strings.Join(texts, "\n"))
-		if class.Is(adk.ByUser|adk.Message) && person(ev) {
+		text = ends(text)
+		if spoken || class.Is(adk.ByUser|adk.Message) && person(ev) {
 			if text := publish(text, redact, announced); text != "" {
 				out = append(out, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
 			}
@@ -53,19 +51,31 @@ func Of(events []*session.Event, person func(*session.Event) bool, redact func(s
 	return out
 }
 
+// written returns the texts of a message.
+func written(ev *session.Event) string {
+	if ev.Content == nil {
+		return ""
+	}
+	var texts []string
+	for _, p := range ev.Content.Parts {
+		if p != nil && p.Text != "" && !p.Thought && !notes.IsPart(p) {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
 // Holds reports whether a text that was taken from a message is still that of the message. An app may have a function that
 // takes words out, so half of the words must be there.
 func Holds(ev *session.Event, text string) bool {
-	if ev.Author != "user" || ev.Content == nil {
-		return false
-	}
-	var message string
-	has := map[string]bool{}
-	for _, p := range ev.Content.Parts {
-		if p != nil {
-			message += "\n" + plain(p.Text)
+	message, spoken := adk.Transcribed(ev)
+	if !spoken {
+		if message = written(ev); ev.Author != "user" {
+			return false
 		}
 	}
+	message = plain(message)
+	has := map[string]bool{}
 	for word := range strings.FieldsSeq(message) {
 		has[word] = true
 	}

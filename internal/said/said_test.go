@@ -132,12 +132,35 @@ func TestWhatIsTakenOverStaysAsItIs(t *testing.T) {
 // A live agent's words may be there as a transcription alone, and a part may be missing.
 func TestEventsWithoutTextsAreLeftOut(t *testing.T) {
 	t.Parallel()
-	heard := message(1, "")
-	heard.Content, heard.InputTranscription = nil, &genai.Transcription{Text: "Never push."}
 	missing := message(2, "")
 	missing.Content.Parts = []*genai.Part{nil, {InlineData: &genai.Blob{}}}
-	if list := said.Of([]*session.Event{heard, missing, nil}, nil, nil); len(list) > 0 {
+	if list := said.Of([]*session.Event{missing, nil}, nil, nil); len(list) > 0 {
 		t.Errorf("kept %q", texts(list))
+	}
+}
+
+func spoken(n int, in, out string) *session.Event {
+	ev := message(n, "")
+	ev.Author, ev.Content = "agent", nil
+	if in != "" {
+		ev.InputTranscription = &genai.Transcription{Text: in}
+	}
+	if out != "" {
+		ev.OutputTranscription = &genai.Transcription{Text: out}
+	}
+	return ev
+}
+
+// ADK stores what the user says aloud under the agent's name. What the agent says aloud may ask for a secret, too.
+func TestWhatIsSpokenIsKept(t *testing.T) {
+	t.Parallel()
+	first := spoken(1, "Never push to main.", "")
+	list := said.Of([]*session.Event{first, spoken(2, "", "I never do."), spoken(3, "", "What is your PIN?"), spoken(4, "It is the four numbers of my street.", ""), spoken(5, "Use the spare key.", "I shall."), spoken(6, "", "")}, nil, nil)
+	if got, want := strings.Join(texts(list), "|"), "Never push to main.|Use the spare key."; got != want {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+	if !said.Holds(first, "Never push to main.") || said.Holds(spoken(2, "", "Never push to main."), "Never push to main.") {
+		t.Error("what the user said does not hold, or what the agent said does")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/record"
 )
 
@@ -36,6 +37,8 @@ func Holds(ev *session.Event, v record.Value) bool {
 			}
 		}
 	}
+	spoken, _ := adk.Transcribed(ev)
+	saidIn(&b, spoken, maxDepth)
 	said := b.String()
 	for i, word := range words {
 		if hasWords(said, word) {

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/adk/session"
 
+	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/notes"
 	"github.com/adk-go-ext/longsession/internal/recalled"
 	"github.com/adk-go-ext/longsession/internal/terms"
@@ -33,7 +34,7 @@ const (
 func Of(events []*session.Event, redact func(string) string) []record.Value {
 	r := reader{redact: redact, seen: map[string]int{}, docs: map[string]int{}, talk: maxTalk, tools: maxTools}
 	for _, ev := range events {
-		if ev != nil && ev.Content != nil && !record.Is(ev) {
+		if ev != nil && !record.Is(ev) {
 			r.event(ev)
 		}
 	}
@@ -69,7 +70,10 @@ func (r *reader) event(ev *session.Event) {
 			said = append(said, p.Text)
 		}
 	}
-	text := strings.Join(said, "\n")
+	text, spoken := adk.Transcribed(ev)
+	if text == "" {
+		text = strings.Join(said, "\n")
+	}
 	text = clipWords(text, r.talk)
 	if text == "" {
 		return
@@ -84,7 +88,7 @@ func (r *reader) event(ev *session.Event) {
 		}
 	}
 	weight := 1.0
-	if ev.Author == "user" {
+	if spoken || ev.Author == "user" {
 		weight = weightUser
 	}
 	r.text(ev, text, weight, "", math.MaxInt)
