@@ -235,7 +235,7 @@ func (x *redaction) parts(content *genai.Content, heard ...*genai.Transcription)
 func (x *redaction) record(stored any) (any, error) {
 	m, err := record.Decode(stored)
 	if err != nil {
-		return x.Value(stored), nil
+		return x.cuts.all(x.Value(stored)), nil
 	}
 	known, kind, text := record.Encode(m), m.Kind, m.CompactedContentJSON
 	m.CompactedContentJSON = ""
@@ -273,7 +273,7 @@ func (x *redaction) record(stored any) (any, error) {
 		maps.Copy(more, object)
 		maps.DeleteFunc(more, func(key string, _ any) bool { return known[key] != nil })
 	}
-	if redacted, is := x.Value(more).(map[string]any); is {
+	if redacted, is := x.cuts.all(x.Value(more)).(map[string]any); is {
 		maps.Copy(out, redacted)
 	}
 	if _, err := record.Decode(out); err != nil {

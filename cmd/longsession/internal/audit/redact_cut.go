@@ -109,6 +109,23 @@ func (c *cuts) said(text string) string {
 	return strings.Join(pieces, said.CutMark)
 }
 
+// all redacts what cuts have left in every text of a value that cannot be read as what it is.
+func (c *cuts) all(value any) any {
+	switch v := value.(type) {
+	case string:
+		return c.said(v)
+	case []any:
+		for i := range v {
+			v[i] = c.all(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = c.all(v[key])
+		}
+	}
+	return value
+}
+
 // ended returns the offset up to which the end of a value begins the text, 0 for none.
 func (c *cuts) ended(text string) int {
 	begin, offsets := "", []int(nil) // the text without white space, and where each of its bytes ends

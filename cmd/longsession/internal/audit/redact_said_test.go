@@ -35,3 +35,21 @@ func TestACutMessageKeepsNoPartOfAPrivateValue(t *testing.T) {
 		t.Errorf("exported as %q, want %q", got, want)
 	}
 }
+
+// A record by a later version, and words that were damaged, keep no part of a private value either.
+func TestWhatCannotBeReadKeepsNoPartOfAPrivateValue(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(stored map[string]any){
+		"a later version": func(stored map[string]any) { stored["version"] = 2.0 },
+		"damaged words":   func(map[string]any) {},
+	} {
+		h := (&ct.History{}).User("i", "Ask ada.lovelace@example.org or the desk.").Agent("i", "bot", "Noted.").Turns(2, "bot").Compact("r1", "e1", "e2")
+		stored := h.Last().CustomMetadata[record.Key].(map[string]any)
+		stored["said"] = []any{map[string]any{"t": "Ask ada.love (... cut ...) the desk.", "e": 7.0}}
+		change(stored)
+		out := exported(t, built(t, h), audit.JSONL, `[a-z.]+@[a-z.]+`)
+		if strings.Contains(out, "ada.love") || !strings.Contains(out, "cut ...) the desk.") {
+			t.Errorf("%s: exported as %s", name, out)
+		}
+	}
+}

@@ -24,7 +24,7 @@ func (c *recordCheck) checkValues() {
 			c.report("has words of the user that cannot be read: they were changed")
 		}
 	}
-	for field, shown := range map[string]int{"ledger_tokens": c.m.LedgerTokens, "said_tokens": c.m.SaidTokens} {
+	for field, shown := range map[string]int{"ledger_tokens": c.m.LedgerTokens, "said_tokens": c.m.SaidTokens, "user_tokens": c.m.UserTokens} {
 		if _, has := stored[field]; has && shown == 0 {
 			c.report("has a %s that cannot be read: it was changed", field)
 		}
