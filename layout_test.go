@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"internal/wordsearch":                  {"layer/recall/index", "internal/adk", "internal/recalled", "internal/terms", "record"},
 	"internal/recalled":                    {},
 	"internal/secrets":                     {},
+	"internal/kept":                        {"internal/values", "record"},
 	"internal/said":                        {"internal/adk", "internal/notes", "internal/values", "record", "tokens"},
 	"internal/values":                      {"internal/adk", "internal/notes", "internal/recalled", "internal/secrets", "internal/terms", "record", "tokens"},
 	"layer/guard/watchdog":                 {"internal/configerr", "internal/survive", "internal/canonical", "internal/notes", "tokens"},

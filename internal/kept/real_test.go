@@ -1,0 +1,167 @@
+package kept
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/adk/model"
+	"google.golang.org/adk/session"
+	"google.golang.org/genai"
+
+	"github.com/adk-go-ext/longsession/internal/values"
+	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/summarizer"
+)
+
+// summarized is a summary, and what it stands for.
+type summarized struct {
+	name, text string
+	events     []*session.Event
+	whole      string // the texts of the events
+	source     *Source
+	values     []record.Value
+	alarms     map[string]bool // what is found in the summary as it is
+}
+
+const coding = "coding_agent_sessions.jsonl"
+
+// others have no recorded summaries.
+var others = []string{"tau_airline_gpt4o.jsonl", "bfcl_memory.jsonl", "memorybank_zh_en.jsonl"}
+
+type compaction struct {
+	AtMessage int `json:"at_message"`
+	Summary   string
+}
+
+// shareTokens is how many tokens of values a share is measured with.
+const shareTokens = 2000
+
+// summaries returns the recorded summaries of a frontier model and, of sets that have none, what the extractive summarizer
+// writes for a conversation. It skips the test without LONGSESSION_DATA.
+func summaries(t *testing.T, files ...string) (all []summarized) {
+	t.Helper()
+	folder := os.Getenv("LONGSESSION_DATA")
+	if folder == "" {
+		t.Skip("LONGSESSION_DATA is not set: no recorded summaries")
+	}
+	for _, file := range files {
+		all = append(all, summariesOf(t, folder, file)...)
+	}
+	for i := range all {
+		s := &all[i]
+		var whole strings.Builder
+		for _, ev := range s.events {
+			eachText(ev, func(text string) { whole.WriteString(text + "\n") })
+		}
+		s.whole, s.source = whole.String(), NewSource(s.events)
+		s.values = values.Merge(shareTokens, values.Of(s.events, nil))
+		s.alarms = map[string]bool{}
+		for _, value := range s.source.Check(s.text).Values() {
+			s.alarms[value] = true
+		}
+	}
+	return all
+}
+
+func summariesOf(t *testing.T, folder, file string) []summarized {
+	t.Helper()
+	f, err := os.Open(filepath.Join(folder, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []summarized
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var c struct {
+			ID          string
+			Compactions []compaction
+			Messages    []struct {
+				Role, Content, Name string
+				ToolCalls           []struct {
+					ID       string
+					Function struct{ Name, Arguments string }
+				} `json:"tool_calls"`
+			}
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if file != coding {
+			c.Compactions = append(c.Compactions[:0], compaction{AtMessage: len(c.Messages)})
+		}
+		for _, one := range c.Compactions {
+			s := summarized{name: c.ID, text: one.Summary}
+			for _, m := range c.Messages[:one.AtMessage] {
+				ev := &session.Event{Author: m.Role, LLMResponse: model.LLMResponse{Content: genai.NewContentFromText(m.Content, genai.RoleModel)}}
+				if m.Role == "user" {
+					ev.Content.Role = genai.RoleUser
+				}
+				for _, call := range m.ToolCalls {
+					var args map[string]any
+					if json.Unmarshal([]byte(call.Function.Arguments), &args) != nil {
+						args = map[string]any{"arguments": call.Function.Arguments}
+					}
+					ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{Name: call.Function.Name, Args: args}})
+				}
+				s.events = append(s.events, ev)
+			}
+			if s.text == "" {
+				result, err := summarizer.Extractive{}.Summarize(t.Context(), summarizer.Request{Events: s.events, MaxTokens: 800})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.text = result.Content.Parts[0].Text
+			}
+			out = append(out, s)
+		}
+	}
+	if err := lines.Err(); err != nil || len(out) == 0 {
+		t.Fatalf("%d recorded summaries: %v", len(out), err)
+	}
+	return out
+}
+
+// TestTrueSummariesRaiseNoFalseAlarm: of the values of summaries that a frontier model wrote, of digests, and of what agents
+// wrote by what they had read so far, next to none are taken for invented.
+func TestTrueSummariesRaiseNoFalseAlarm(t *testing.T) {
+	t.Parallel()
+	for _, files := range [][]string{{coding}, others} {
+		checked, fired := 0, 0
+		for _, s := range summaries(t, files...) {
+			v := s.source.Check(s.text)
+			checked, fired = checked+v.Checked, fired+len(v.Findings)
+			for _, f := range v.Findings {
+				t.Logf("%s: %q in %q", s.name, f.Value, s.text[v.units[f.unit].begin:v.units[f.unit].end])
+			}
+		}
+		t.Logf("%v: %d of %d values", files, fired, checked)
+		if fired*50 >= checked {
+			t.Errorf("%v: %d of %d values raise an alarm, want less than 2%%", files, fired, checked)
+		}
+	}
+	answers := []string{coding, "tau_airline_gpt4o.jsonl"}
+	checked, fired := 0, 0
+	for _, s := range summaries(t, answers...) {
+		read := NewSource(nil)
+		for _, ev := range s.events {
+			if ev.Author == "assistant" {
+				v := read.Check(ev.Content.Parts[0].Text)
+				checked, fired = checked+v.Checked, fired+len(v.Findings)
+				for _, f := range v.Findings {
+					t.Logf("%s: %q in %q", s.name, f.Value, v.text[v.units[f.unit].begin:v.units[f.unit].end])
+				}
+			}
+			eachText(ev, read.Add)
+		}
+	}
+	t.Logf("answers of %v: %d of %d values", answers, fired, checked)
+	if fired*50 >= checked {
+		t.Errorf("answers of agents: %d of %d values raise an alarm, want less than 2%%", fired, checked)
+	}
+}
