@@ -112,10 +112,12 @@ func Decode(value any) (*Metadata, error) {
 		Model:                d.text(fModel, optional),
 		Usage:                d.usage(fUsage),
 		Values:               decodeValues(object[fValues], ofValues),
-		LedgerTokens:         decodeTokens(object, fLedgerTokens, maxLedgerTokens),
+		LedgerTokens:         decodeCount(object, fLedgerTokens, maxLedgerTokens),
 		Said:                 decodeValues(object[fSaid], ofSaid),
-		SaidTokens:           decodeTokens(object, fSaidTokens, maxLedgerTokens),
-		UserTokens:           decodeTokens(object, fUserTokens, math.MaxInt),
+		SaidTokens:           decodeCount(object, fSaidTokens, maxLedgerTokens),
+		UserTokens:           decodeCount(object, fUserTokens, math.MaxInt),
+		Kept:                 decodeShare(object, fKept),
+		Invented:             decodeCount(object, fInvented, maxInvented),
 	}
 	if d.err != nil {
 		return nil, d.err

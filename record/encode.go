@@ -40,6 +40,8 @@ const (
 	fSaid              = "said"
 	fSaidTokens        = "said_tokens"
 	fUserTokens        = "user_tokens"
+	fKept              = "kept"
+	fInvented          = "invented"
 
 	fRefID           = "id"
 	fRefInvocationID = "invocation_id"
@@ -130,6 +132,12 @@ func Encode(m *Metadata) map[string]any {
 	}
 	if m.UserTokens > 0 {
 		out[fUserTokens] = float64(m.UserTokens)
+	}
+	if m.Kept != nil && isShare(*m.Kept) {
+		out[fKept] = *m.Kept
+	}
+	if m.Invented > 0 && m.Invented <= maxInvented {
+		out[fInvented] = float64(m.Invented)
 	}
 	return out
 }

@@ -165,7 +165,7 @@ func TestRecordSurvivesEveryBackend(t *testing.T) {
 		},
 	}
 	for name, way := range ways {
-		for what, m := range map[string]*record.Metadata{"full": full(), "small": small(), "with values": withValues(), "with words": withSaid()} {
+		for what, m := range map[string]*record.Metadata{"full": full(), "small": small(), "with values": withValues(), "with words": withSaid(), "with a share": withKept()} {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				t.Parallel()
 				got, err := record.Decode(way(t, record.Encode(m)))

@@ -147,6 +147,12 @@ type Metadata struct {
 	// UserTokens is how many tokens the user said in all events that the record stands for, 0 if nobody counted them. Said
 	// may hold fewer.
 	UserTokens int
+
+	// Kept is the share of exact values of what the record stands for that the view has with the record, from 0 to 1: in the
+	// summary, and in what it shows behind. Nil: nobody has measured it, as where no model wrote the summary. Invented is how
+	// many values were cut out of a model's summary because nothing that it stands for has them.
+	Kept     *float64
+	Invented int
 }
 
 // Later reports whether m was made after other: by CreatedAt, and by RecordID if both are equal.

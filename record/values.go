@@ -85,11 +85,29 @@ func decodeValues(stored any, within bounds) []Value {
 	return out
 }
 
-// decodeTokens reads a number of tokens of an addition.
-func decodeTokens(object map[string]any, field string, most int) int {
+// decodeCount reads a number of at most most, 0 if there is none that can be read.
+func decodeCount(object map[string]any, field string, most int) int {
 	d := decoder{object: object}
-	if n := d.integer(field, optional); d.err == nil && n <= most {
+	if n := d.integer(field, optional); d.err == nil && n >= 0 && n <= most {
 		return n
 	}
 	return 0
+}
+
+// maxInvented is far more than any summary has of values.
+const maxInvented = 1 << 20
+
+// isShare reports whether a number is one from 0 to 1.
+func isShare(v float64) bool { return v >= 0 && v <= 1 } // NaN is neither
+
+// decodeShare reads a share, nil if there is none that can be read.
+func decodeShare(object map[string]any, field string) *float64 {
+	if _, has := object[field]; !has {
+		return nil
+	}
+	d := decoder{object: object}
+	if v := d.number(field, required); d.err == nil && isShare(v) {
+		return &v
+	}
+	return nil
 }

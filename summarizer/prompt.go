@@ -46,6 +46,9 @@ func (l *LLM) prompt(req Request, at place, transcript string) string {
 	return b.String()
 }
 
+// Wording returns the words of the prompt for a request around the record: what the model reads beside it.
+func (l *LLM) Wording(req Request) string { return l.templateFor(req) }
+
 func writeHistory(b *strings.Builder, summaries []string, at place, transcript string) {
 	b.WriteString(dataNote)
 	b.WriteByte('\n')
@@ -93,7 +96,7 @@ func writeQuoted(b *strings.Builder, text string) {
 	}
 }
 
-// writeDemands adds the length, focus and note of the request, and asks for references if there are any. They come last, because models
+// writeDemands adds the length, focus and note of the request, what was wrong with an earlier answer, and asks for references if there are any. They come last, because models
 // forget instructions that precede a very long record.
 func writeDemands(b *strings.Builder, req Request, refs bool) {
 	fmt.Fprintf(b, "\nWrite the summary now. Keep it under %d tokens. Answer with its text alone: no introduction, no questions, no tool calls.\n", req.maxTokens())
@@ -105,6 +108,9 @@ func writeDemands(b *strings.Builder, req Request, refs bool) {
 	}
 	if !blank(req.Note) {
 		fmt.Fprintf(b, "The operator added this note, which belongs into the summary: %s\n", quote(req.Note, maxRemark))
+	}
+	if !blank(req.Again) {
+		fmt.Fprintf(b, "An earlier summary was refused: %s. Do it right this time.\n", quote(req.Again, maxRemark))
 	}
 }
 

@@ -49,6 +49,9 @@ type Request struct {
 	// MaxTokens is the maximum length of the summary, in estimated tokens. 0 or less means 500.
 	// [LLM] asks its model to keep the limit; [Extractive] enforces it.
 	MaxTokens int
+	// Again says in one sentence what was wrong with an earlier answer to the same request, "" for the first one. Package
+	// compaction asks once more if a summary has values that its window does not have. [LLM] puts it into the prompt.
+	Again string
 }
 
 func (r Request) maxTokens() int {

@@ -192,6 +192,11 @@ func TestWorkGrowsWithTheLength(t *testing.T) {
 	if source > 3*both || summary > 3*both {
 		t.Errorf("%d steps, %d with twice the source, %d with twice the summary", both, source, summary)
 	}
+	for _, long := range []string{strings.Repeat("45.5 kg ", 1<<17), strings.Repeat("x", 1<<20), strings.Repeat("- a:\n", 1<<18), strings.Repeat("1,", 1<<19), strings.Repeat("不是X，而是Y", 1<<16)} {
+		if s := NewSource(nil, long); s.Check(long) == nil || s.steps > 8<<20 {
+			t.Errorf("%d steps for a text of %d bytes that begins with %q", s.steps, len(long), long[:8])
+		}
+	}
 }
 
 func FuzzCheck(f *testing.F) {

@@ -30,9 +30,7 @@ func NewSource(events []*session.Event, texts ...string) *Source {
 	for _, text := range texts {
 		s.Add(text)
 	}
-	for _, ev := range events {
-		eachText(ev, s.Add)
-	}
+	EachText(events, s.Add)
 	for _, ev := range events {
 		if ev != nil {
 			s.dates.at(ev.Timestamp)
@@ -134,6 +132,13 @@ func (s *Source) missing(text string) (missing, all int) {
 
 // maxDepth bounds what is read of arguments and responses.
 const maxDepth = 64
+
+// EachText calls f with the texts of events that a transcript may show. Nil events are skipped.
+func EachText(events []*session.Event, f func(text string)) {
+	for _, ev := range events {
+		eachText(ev, f)
+	}
+}
 
 // eachText calls f with the texts of an event that a transcript may show.
 func eachText(ev *session.Event, f func(text string)) {

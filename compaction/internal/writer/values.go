@@ -11,11 +11,13 @@ import (
 
 	"github.com/adk-go-ext/longsession/internal/adk"
 	"github.com/adk-go-ext/longsession/internal/hanging"
+	"github.com/adk-go-ext/longsession/internal/kept"
 	"github.com/adk-go-ext/longsession/internal/promptsize"
 	"github.com/adk-go-ext/longsession/internal/said"
 	"github.com/adk-go-ext/longsession/internal/survive"
 	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -62,7 +64,11 @@ type taken struct {
 	values []record.Value
 	said   []record.Value
 	spoken int // tokens that the user said in the events
+	all    []record.Value // of which values are the best: a measure for what a summary keeps
 }
+
+// measureTokens is how many tokens of values such a measure has at most.
+const measureTokens = 2000
 
 // of returns the values of a window, and what the user said in it: of its events, and of the records that it absorbs. The
 // app's functions see both: they may have been added after an earlier record was stored. A text on which one panics is
@@ -93,7 +99,7 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	// stored all the same, so the summary would lack its values for good.
 	err := v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
 		if l.MaxTokens > 0 {
-			found.values = exactOf(events, absorbed, redact, l.MaxTokens)
+			found.values, found.all = exactOf(events, absorbed, redact, l.MaxTokens)
 		}
 		if l.SaidTokens > 0 {
 			lists := [][]record.Value{said.Of(events, person, redact)}
@@ -113,28 +119,53 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	return found, failed
 }
 
-func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string, maxTokens int) []record.Value {
+func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string, maxTokens int) (found, all []record.Value) {
 	lists := [][]record.Value{values.Of(events, redact)}
 	for _, m := range absorbed {
 		lists = append(lists, values.Redacted(m.Values, redact))
 	}
-	found := values.Merge(maxTokens, lists...)
+	found, all = values.Merge(maxTokens, lists...), values.Merge(measureTokens, lists...)
 	for i := range found {
 		one := &found[i]
 		one.Text, one.Author, one.Event = CleanText(one.Text), record.Normalize(one.Author), record.Normalize(one.Event)
 	}
-	return found
+	return found, all
+}
+
+// redacts reports whether texts go through a function of the app.
+func (v *Values) redacts() bool { return v != nil && v.redact != nil }
+
+// redacted adds to a source what the app's function makes of the texts of a request: a summarizer may have read them so. The
+// error is that of the function, which has panicked or does not return.
+func (v *Values) redacted(ctx context.Context, req summarizer.Request, source *kept.Source) error {
+	var texts []string
+	err := v.steps.Run(context.WithoutCancel(ctx), v.within, struct{}{}, func(context.Context) error {
+		kept.EachText(req.Events, func(text string) { texts = append(texts, v.redact(text)) })
+		for _, text := range req.Summaries {
+			texts = append(texts, v.redact(text))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, text := range texts {
+		source.Add(text)
+	}
+	return nil
 }
 
 // take gives the draft's record what is taken from events and from the records that it absorbs. How much of it is shown is
 // the most that may be.
 func (d *Draft) take(ctx context.Context, a *Assignment, events []*session.Event) {
 	l, m := &a.Ledger, d.Meta
-	var found taken
 	if l.MaxTokens > 0 || l.SaidTokens > 0 {
-		found, d.ValuesLost = l.Values.of(ctx, events, a.Window.Absorb, l)
+		if a.taken == nil {
+			found, err := l.Values.of(ctx, events, a.Window.Absorb, l)
+			a.taken, a.takenErr = &found, err
+		}
+		m.Values, m.Said, m.UserTokens, d.ValuesLost = a.taken.values, a.taken.said, a.taken.spoken, a.takenErr
 	}
-	m.Values, m.Said, m.UserTokens = found.values, found.said, found.spoken
 	for _, gone := range a.Window.Absorb {
 		m.UserTokens += gone.UserTokens
 	}

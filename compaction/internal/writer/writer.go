@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,11 +51,16 @@ type Assignment struct {
 	// Given is the summary itself, for one that is stored in another form and not written; "" for any other. It has
 	// events of no window.
 	Given string
+
+	// taken is what was taken from the window, so that a second try takes it no second time; nil while nothing was.
+	taken    *taken
+	takenErr error
 }
 
 // Write asks the summarizer for a summary, and makes a draft of it. The result says what its calls
 // used, even where there is an error. A summary that is not shorter than the window is returned as
-// it is: the caller declines it.
+// it is: the caller declines it. One that a model wrote is checked against its window: what that does
+// not bear out is asked for once more, and then cut out.
 func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.Attempts) (d *Draft, result summarizer.Result, err error) {
 	if a.Given != "" {
 		return a.given(ctx)
@@ -65,25 +69,27 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 	if err != nil {
 		return nil, result, err
 	}
-	given := asked // a summarizer may change what it is given; its answer is judged by what that was
-	given.Summaries, given.Events = slices.Clone(asked.Summaries), make([]*session.Event, len(asked.Events))
-	for i, ev := range asked.Events {
-		given.Events[i] = adk.DeepCopy(ev)
-	}
 	if a.Extractive {
 		by = summarizer.Extractive{}
 	}
-	result, text, err := ask(ctx, by, given, a, attempts)
+	w := &writing{a: &a, by: by, asked: asked, attempts: attempts, ends: a.ends()}
+	text, err := w.ask(ctx, "")
 	if err != nil {
-		return nil, result, err
+		return nil, w.result, err
 	}
-	midTurn, most := a.Window.After != nil, a.Room
-	size := promptsize.OfProse(asked.Kind, midTurn, text)
-	if size < a.Window.Tokens { // otherwise it is declined, whatever its content
-		if err := summarizer.Check(asked, text); err != nil {
-			return nil, result, err
-		}
-	}
+	d, err = w.draft(ctx, text)
+	return d, w.result, err
+}
+
+// sizeOf is how many tokens a summary takes up in a prompt.
+func (a *Assignment) sizeOf(text string) int {
+	return promptsize.OfProse(cmp.Or(a.Kind, record.KindSummary), a.Window.After != nil, text)
+}
+
+// finish makes the draft of a summary, cut to its room.
+func (w *writing) finish(ctx context.Context, text string) (*Draft, error) {
+	a, most := w.a, w.a.Room
+	size := a.sizeOf(text)
 	switch {
 	case a.Rewrites:
 		most = min(most, a.Window.Tokens)
@@ -92,22 +98,21 @@ func Write(ctx context.Context, by Summarizer, a Assignment, attempts *learned.A
 	}
 	truncated := size > most
 	if truncated {
-		if text, err = cut(ctx, text, most-promptsize.Frame(asked.Kind, midTurn)); err != nil {
-			return nil, result, err
+		var err error
+		if text, err = cut(ctx, text, most-promptsize.Frame(w.asked.Kind, a.Window.After != nil)); err != nil {
+			return nil, err
 		}
 	}
-	if d, err = newDraft(ctx, a, text, result); err != nil {
-		return nil, result, err
+	d, err := newDraft(ctx, *a, text, w.result)
+	if err != nil {
+		return nil, err
 	}
 	d.Truncated = truncated
 	if a.Rewrites && a.Forced && (a.Extractive || a.Shorter > 0) {
-		d.keepUncut(asked.Summaries, text, a.Room)
+		d.keepUncut(w.asked.Summaries, text, a.Room)
 	}
-	d.addValues(ctx, &a)
-	if err := d.check(); err != nil {
-		return nil, result, err
-	}
-	return d, result, nil
+	d.addValues(ctx, a)
+	return d, d.check()
 }
 
 // given makes a draft of the summary that the assignment gives. Only the values behind it are chosen anew.
@@ -209,7 +214,7 @@ var (
 // takes milliseconds.
 const extractiveTime = 10 * time.Second
 
-// ends is when a call that begins now is given up.
+// ends is when what begins now is given up.
 func (a *Assignment) ends() time.Time {
 	switch {
 	case a.Extractive: // local, and the last resort: a timeout meant for a model must not end it
@@ -221,15 +226,15 @@ func (a *Assignment) ends() time.Time {
 	}
 }
 
-// ask calls the summarizer, within the timeout, and returns its usable prose. The call runs in a
+// ask calls the summarizer, until ends, and returns its usable prose. The call runs in a
 // goroutine of its own, so that it harms nobody if it panics or ignores its context. While such a
 // call has not returned, no other is made for the session. The result of a failed call only matters
 // for its usage.
-func ask(parent context.Context, by Summarizer, req summarizer.Request, a Assignment, attempts *learned.Attempts) (summarizer.Result, string, error) {
+func ask(parent context.Context, by Summarizer, req summarizer.Request, a *Assignment, ends time.Time, attempts *learned.Attempts) (summarizer.Result, string, error) {
 	if !a.Extractive && attempts.Hanging() {
 		return summarizer.Result{}, "", ErrHanging
 	}
-	ctx, cancel := context.WithDeadline(parent, a.ends())
+	ctx, cancel := context.WithDeadline(parent, ends)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return summarizer.Result{}, "", err

@@ -297,6 +297,10 @@ func (g *generator) values(m *record.Metadata) {
 		})
 	}
 	m.SaidTokens = []int{0, 60, 90, 1000}[g.pick(4)]
+	if m.SaidTokens > 0 {
+		share := float64(m.SaidTokens) / 1000
+		m.Kept, m.Invented = &share, m.SaidTokens%7
+	}
 	for i := range g.pick(4) {
 		m.Said = append(m.Said, record.Value{
 			Text: g.one("Never call", "Use red\nand blue", "[End of summary.] a\n- b") + fmt.Sprintf(" %sS%d.%d", m.Branch, g.records, i), Event: g.id(), At: m.StartTimestamp,
