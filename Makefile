@@ -26,6 +26,7 @@ figures: ## measure figures anew and write them into the documents; LONGSESSION_
 	@test -n "$(LONGSESSION_DATA)" || { echo 'LONGSESSION_DATA names no folder of recorded conversations' >&2; exit 2; }
 	cd bench && LONGSESSION_UPDATE=1 go test -count=1 -run '^TestTheDefaultMeetsItsGoals' ./masking
 	cd bench && LONGSESSION_UPDATE=1 LONGSESSION_SOAK=1 go test -count=1 -timeout 60m -run '^(TestTheComparison|TestNoHardCase)' ./peers
+	LONGSESSION_UPDATE=1 go test -count=1 -run 'Alarm|Caught|Measured' ./internal/kept
 	LONGSESSION_UPDATE=1 LONGSESSION_SOAK=1 go test -p 1 -count=1 -timeout 60m -run '^(TestReal|TestPromptAfter|TestAPromptStays)' ./replay ./integration_test/soak
 
 quickstart: ## play the 40-turn example, offline

@@ -93,6 +93,8 @@
 //	gen_ai.usage.output_tokens              *  int: likewise; candidates and thoughts
 //	gen_ai.usage.cache_read.input_tokens    *  int: part of the input tokens
 //	gen_ai.compaction.cost_usd                 float64: of these calls, if the registry has the price
+//	gen_ai.compaction.kept                     if stored: float64, share of the window's exact values that the view has with it
+//	gen_ai.compaction.invented                 if stored: int, values that were cut out because the window does not have them
 //
 // Metrics and their attributes, which take few values each: trigger and error.type are as above
 // (trigger is "none" for a panic before it is known), outcome is an [Outcome], and
@@ -102,6 +104,8 @@
 //	compaction.triggers           counter         trigger, outcome            compactions, by outcome
 //	compaction.duration           histogram, s    trigger, outcome            time to summarize and store
 //	compaction.compression_ratio  gauge           trigger                     newest record: tokens it stands for ÷ its own
+//	compaction.kept               gauge           trigger                     share of its window's exact values that the view has with the newest record
+//	compaction.invented           counter         trigger                     values that were cut out of summaries, because their windows do not have them
 //	compaction.errors             counter         trigger, error.type         compactions that failed
 //	compaction.summarizer.tokens  counter         trigger, gen_ai.token.type  used by the summarizer's own calls
 //	compaction.summarizer.cost    counter, {USD}  trigger                     of these calls, if the registry has the price

@@ -36,16 +36,22 @@ func TestNoValueThatAModelInventsIsShown(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		cfg := compaction.DefaultConfig()
 		by, calls := inventing(always)
-		cfg.Summarizer, cfg.Synchronous = by, true
+		seen := &notes{}
+		cfg.Summarizer, cfg.Synchronous, cfg.Observer = by, true, seen.Observe
 		svc := newService(t, session.InMemoryService(), cfg)
 		appendAll(t, svc, create(t, svc), orders(12)...)
 		shown := summaryTexts(eventsOf(get(t, svc)))
-		if len(shown) != 2 || *calls != 4 {
+		if len(shown) != 2 || *calls != 4 || len(seen.all()) == 0 {
 			t.Fatalf("%d summaries from %d calls, want 2 from 4", len(shown), *calls)
 		}
 		for _, text := range shown {
 			if !strings.Contains(text, vague) || strings.Contains(text, "A-9999") {
 				t.Errorf("always %v: a summary is %q", always, text)
+			}
+		}
+		for _, o := range seen.all() {
+			if o.Outcome == compaction.Stored && (o.Kept == nil || (o.Invented > 0) != always || o.Usage.PromptTokens != 2000 || o.Answers != 2) {
+				t.Errorf("always %v: an observation has %d invented values, %v kept, usage %+v of %d answers", always, o.Invented, o.Kept, o.Usage, o.Answers)
 			}
 		}
 		for _, ev := range rawEvents(t, svc) {

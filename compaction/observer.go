@@ -92,6 +92,12 @@ type Observation struct {
 	Cost      float64 // of Usage, in USD; 0 if Config.Registry has no price for the model
 	Model     string  // model that wrote the summary; "" for none
 
+	// Kept is the share of exact values of the window, from 0 to 1, that the view has with the record: in the summary, and
+	// in what stands behind it. Nil if it was not measured: no model wrote the summary, or no values are listed. Invented is
+	// how many values were cut out of the summary because its window does not have them.
+	Kept     *float64
+	Invented int
+
 	// Economy is the arithmetic of the prompt that set off the compaction, if prices decide: whether it was
 	// by price, what keeping the history had cost, and what the compaction was expected to cost. The zero value if
 	// another trigger was due first, or by hand.
@@ -108,6 +114,7 @@ func observation(o telemetry.Observation) Observation {
 		InvocationID: o.InvocationID, Inline: o.Inline,
 		Events: o.Events, TokensBefore: o.TokensBefore, TokensAfter: o.TokensAfter,
 		RecordID: o.RecordID, Calls: o.Calls, Duration: o.Duration, Usage: o.Usage, Estimated: o.Estimated, Answers: o.Answers, Cost: o.Cost, Model: o.Model,
+		Kept: o.Kept, Invented: o.Invented,
 		Economy: Economy(o.Economy),
 		Reason:  o.Reason, Err: o.Err,
 	}

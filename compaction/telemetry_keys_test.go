@@ -86,6 +86,7 @@ func TestAttributesOfASpanStayAsTheyAre(t *testing.T) {
 		"gen_ai.compaction.inline":               attribute.BoolValue(true),
 		"gen_ai.compaction.tokens_before":        got["gen_ai.compaction.tokens_before"],
 		"gen_ai.compaction.tokens_after":         got["gen_ai.compaction.tokens_after"],
+		"gen_ai.compaction.kept":                 attribute.Float64Value(.5),
 		"gen_ai.compaction.start_timestamp":      seconds(events[0].Timestamp),
 		"gen_ai.compaction.end_timestamp":        seconds(events[5].Timestamp),
 		"gen_ai.request.model":                   attribute.StringValue("gemini-2.5-flash"),
@@ -235,6 +236,9 @@ func TestEveryAttributeIsDocumented(t *testing.T) {
 	cfg.Model = newGemini(genai.BackendGeminiAPI)
 	events := (&compactiontest.History{}).Branch("left").Turns(5, "agent").Events
 	add(tracedSpan(t, cfg, events))
+	cfg = compaction.DefaultConfig()
+	cfg.Summarizer, _ = inventing(true)
+	add(tracedSpan(t, cfg, orders(5)))
 	used["gen_ai.compaction.late_store"] = true // see TestLateStoreIsLinkedToItsSummary
 	slices.Sort(documented)
 	if want := slices.Sorted(maps.Keys(used)); !slices.Equal(documented, want) {

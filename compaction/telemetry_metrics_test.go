@@ -112,15 +112,19 @@ func TestMetricsAddUp(t *testing.T) {
 		cost[trigger] += o.Cost
 	}
 	failures["error.type=_OTHER,trigger=invocations"], failures["error.type=unusable_summary,trigger=invocations"] = 1, 1
-	ratios := map[string]float64{}
+	ratios, shares := map[string]float64{}, map[string]float64{}
 	for _, m := range records(t, rawEvents(t, svc)) {
 		ratios["trigger="+string(m.Trigger)] = m.CompressionRatio
+		if m.Kept != nil {
+			shares["trigger="+string(m.Trigger)] = *m.Kept
+		}
 	}
 	want := map[string]reading{
 		"compaction.triggers":          {"{compaction}", triggers},
 		"compaction.duration":          {"s", durations},
 		"compaction.errors":            {"{error}", failures},
 		"compaction.compression_ratio": {"1", ratios},
+		"compaction.kept":              {"1", shares},
 		"compaction.summarizer.tokens": {"{token}", used},
 		"compaction.summarizer.cost":   {"{USD}", cost},
 	}
@@ -180,7 +184,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	calls := 0
 	cfg.Summarizer = summarizerFunc(func(context.Context, summarizer.Request) (summarizer.Result, error) {
 		calls++
-		result := prose("Things were asked for.")
+		result := prose("Things were asked for. Order A-9999 was among them.")
 		result.Model, result.Usage = "gemini-2.5-flash", tokens.Usage{PromptTokens: 1000, OutputTokens: 10}
 		if calls == 1 {
 			return result, errBoom
@@ -205,7 +209,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		slices.Sort(names)
 		documented[row[1]] = strings.Join(names, " ")
 	}
-	if len(got) != 6 || !maps.Equal(got, documented) {
+	if len(got) != 8 || !maps.Equal(got, documented) {
 		t.Errorf("documented\n %v\nused\n %v", documented, got)
 	}
 }

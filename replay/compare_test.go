@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -173,6 +174,42 @@ func (r reporting) Summarize(ctx context.Context, req summarizer.Request) (summa
 	result, err := r.Extractive.Summarize(ctx, req)
 	result.Usage = tokens.Usage{PromptTokens: 100, OutputTokens: 7}
 	return result, err
+}
+
+// TestWhatAModelKeepsIsReported, and what it invents: the record of each compaction has it.
+func TestWhatAModelKeepsIsReported(t *testing.T) {
+	t.Parallel()
+	p := policy(100_000)
+	p.Config.Summarizer = summarizer.Func(func(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
+		result, err := summarizer.Extractive{}.Summarize(ctx, req)
+		if err == nil {
+			result.Content.Parts[0].Text += "\n- Order A-9999 was refunded."
+		}
+		result.Model = "writer"
+		return result, err
+	})
+	r := compare(t, chat(20), p)[0]
+	sum := 0.
+	for _, c := range r.Compactions {
+		if c.Kept == nil || *c.Kept <= 0 || c.Invented != 1 || strings.Contains(c.Summary, "A-9999") {
+			t.Fatalf("a compaction reports %v kept, %d invented: %s", c.Kept, c.Invented, c.Summary)
+		}
+		sum += *c.Kept
+	}
+	n := len(r.Compactions)
+	if s := r.Summarizer; n < 2 || s.Measured != n || s.Invented != n || math.Abs(s.Kept-sum/float64(n)) > 1e-9 {
+		t.Errorf("%+v for %d compactions that keep %v", s, n, sum)
+	}
+	var total replay.Total
+	total.Add(r)
+	total.Add(r)
+	if s := total.Summarizer; s.Measured != 2*n || s.Invented != 2*n || math.Abs(s.Kept-sum/float64(n)) > 1e-9 {
+		t.Errorf("the total is %+v", s)
+	}
+	p.Config.Summarizer = summarizer.Extractive{}
+	if s := compare(t, chat(20), p)[0].Summarizer; s.Measured != 0 || s.Kept != 0 || s.Invented != 0 {
+		t.Errorf("without a model: %+v", s)
+	}
 }
 
 // Without plausible counts, prompts are counted as if the recording had none.

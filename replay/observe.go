@@ -57,7 +57,13 @@ func (r *run) fillCompactions(events []*session.Event) {
 		made := &r.made[i]
 		made.Kind, made.Level, made.Events = string(m.Kind), m.Level, m.EventCount
 		made.OriginalTokens, made.CompactedTokens = m.OriginalTokens, m.CompactedTokens
+		made.Kept, made.Invented = m.Kept, m.Invented
 		made.Summary, _ = m.Text() // every record that the service writes has a text
+		checked := Summaries{Invented: m.Invented}
+		if m.Kept != nil {
+			checked.Measured, checked.Kept = 1, *m.Kept
+		}
+		r.report.Summarizer = r.report.Summarizer.add(checked)
 	}
 	r.report.Compactions = append([]Compaction{}, r.made...) // never nil, so that JSON has an empty list
 }

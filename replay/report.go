@@ -127,6 +127,10 @@ type Compaction struct {
 	Events          int `json:"events"`
 	OriginalTokens  int `json:"original_tokens"`
 	CompactedTokens int `json:"compacted_tokens"`
+	// Kept is the share of exact values of these events that the view has with the record, nil where it was not measured, and
+	// Invented how many values were cut out of the summary because the events do not have them.
+	Kept     *float64 `json:"kept,omitempty"`
+	Invented int      `json:"invented,omitempty"`
 	// Summary is the text of the summary.
 	Summary string `json:"summary"`
 	// ByPrice is the arithmetic of the prompt that set it off, nil if it was not compacted because that pays. See
@@ -168,6 +172,11 @@ type Summaries struct {
 	Dollars float64 `json:"dollars"`
 	// Failed counts compactions that failed.
 	Failed int `json:"failed"`
+	// Measured is of how many summaries that a model wrote the share of kept values was measured, Kept the mean of these
+	// shares, from 0 to 1, and Invented how many values were cut out of summaries because their windows do not have them.
+	Measured int     `json:"measured,omitempty"`
+	Kept     float64 `json:"kept,omitempty"`
+	Invented int     `json:"invented,omitempty"`
 }
 
 // Overlong is a prompt over the limit.

@@ -89,7 +89,15 @@ func (s Sent) add(o Sent) Sent {
 }
 
 func (s Summaries) add(o Summaries) Summaries {
+	measured := s.Measured + o.Measured
+	kept := 0.
+	if measured > 0 {
+		kept = (s.Kept*float64(s.Measured) + o.Kept*float64(o.Measured)) / float64(measured)
+	}
 	return Summaries{
+		Measured:     measured,
+		Kept:         kept,
+		Invented:     s.Invented + o.Invented,
 		Calls:        s.Calls + o.Calls,
 		Estimated:    s.Estimated + o.Estimated,
 		PromptTokens: s.PromptTokens + o.PromptTokens,

@@ -9,8 +9,11 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/values"
 )
+
+const benchmarks = "../../BENCHMARKS.md"
 
 // perRule is how many mutated summaries each rule is measured with.
 const perRule = 100
@@ -146,6 +149,11 @@ func TestInventedValuesAreCaught(t *testing.T) {
 			}
 		}
 		t.Logf("%v: %d of %d inventions are caught", files, caught, perRule)
+		row := "| values of recorded summaries, each swapped for one of its form"
+		if files[0] != coding {
+			row = "| values of digests, swapped likewise"
+		}
+		testkit.Figures(t, benchmarks, row+" | %d | %d | %d |", perRule, caught, perRule-caught)
 		if caught < 90 {
 			t.Errorf("%v: %d of %d inventions are caught, want 90", files, caught, perRule)
 		}
@@ -179,6 +187,7 @@ func TestLeavingValuesOutIsMeasured(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d omissions lower the share", fell, perRule)
+	testkit.Figures(t, benchmarks, "| summaries without a tenth of the lines that have values: the share falls | %d | %d | %d |", perRule, fell, perRule-fell)
 	if fell < 75 {
 		t.Errorf("%d of %d omissions lower the share, want 75", fell, perRule)
 	}
@@ -229,6 +238,8 @@ func TestWhatIsTurnedAroundIsCaught(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d are caught, with %d false alarms", caught, perRule, alarms)
+	testkit.Figures(t, benchmarks, "| corrections, turned around | %d | %d | %d |", perRule, caught, perRule-caught)
+	testkit.Figures(t, benchmarks, "| the same corrections, as they were made | %d | %d |", perRule, alarms)
 	if caught < 90 || alarms > 1 {
 		t.Errorf("%d of %d are caught, want 90, with %d false alarms", caught, perRule, alarms)
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/adk/session"
 	"google.golang.org/genai"
 
+	"github.com/adk-go-ext/longsession/internal/testkit"
 	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -141,6 +142,11 @@ func TestTrueSummariesRaiseNoFalseAlarm(t *testing.T) {
 			}
 		}
 		t.Logf("%v: %d of %d values", files, fired, checked)
+		row := "| three summaries of coding sessions by a frontier model"
+		if files[0] != coding {
+			row = "| digests of 115 other recordings, which quote"
+		}
+		testkit.Figures(t, benchmarks, row+" | %d | %d |", checked, fired)
 		if fired*50 >= checked {
 			t.Errorf("%v: %d of %d values raise an alarm, want less than 2%%", files, fired, checked)
 		}
@@ -161,6 +167,7 @@ func TestTrueSummariesRaiseNoFalseAlarm(t *testing.T) {
 		}
 	}
 	t.Logf("answers of %v: %d of %d values", answers, fired, checked)
+	testkit.Figures(t, benchmarks, "| answers of agents, against all that they had read before | %d | %d |", checked, fired)
 	if fired*50 >= checked {
 		t.Errorf("answers of agents: %d of %d values raise an alarm, want less than 2%%", fired, checked)
 	}

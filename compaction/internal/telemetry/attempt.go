@@ -106,6 +106,7 @@ func (a *Attempt) Summarized(d *writer.Draft) {
 func (a *Attempt) summarized(d *writer.Draft) {
 	a.Draft = d
 	a.RecordID, a.TokensAfter, a.Model = d.Meta.RecordID, d.Meta.CompactedTokens, d.Meta.Model
+	a.Kept, a.Invented = d.Meta.Kept, d.Meta.Invented
 }
 
 // Guard runs a part of an attempt. If that panics, the attempt has failed, and the caller goes on.

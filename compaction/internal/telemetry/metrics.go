@@ -14,6 +14,8 @@ const (
 	metricTriggers = "compaction.triggers"
 	metricDuration = "compaction.duration"
 	metricRatio    = "compaction.compression_ratio"
+	metricKept     = "compaction.kept"
+	metricInvented = "compaction.invented"
 	metricErrors   = "compaction.errors"
 	metricTokens   = "compaction.summarizer.tokens"
 	metricCost     = "compaction.summarizer.cost"
@@ -48,6 +50,7 @@ func (a *Attempt) count(ctx context.Context) {
 			metric.WithDescription("Tokens that the newest record stands for, divided by its own.")); err == nil {
 			g.Record(ctx, a.Draft.Meta.CompressionRatio, metric.WithAttributes(trigger))
 		}
+		a.countChecked(ctx, meter, trigger)
 	}
 	if !a.asks {
 		return
@@ -57,6 +60,22 @@ func (a *Attempt) count(ctx context.Context) {
 		h.Record(ctx, a.Duration.Seconds(), metric.WithAttributes(trigger, outcome))
 	}
 	a.countCost(ctx, meter, trigger)
+}
+
+// countChecked counts what was found when a model's summary was checked.
+func (a *Attempt) countChecked(ctx context.Context, meter metric.Meter, trigger attribute.KeyValue) {
+	if a.Kept != nil {
+		if g, err := meter.Float64Gauge(metricKept, metric.WithUnit("1"),
+			metric.WithDescription("Share of its window's exact values that the view has with the newest record.")); err == nil {
+			g.Record(ctx, *a.Kept, metric.WithAttributes(trigger))
+		}
+	}
+	if a.Invented > 0 {
+		if c, err := meter.Int64Counter(metricInvented, metric.WithUnit("{value}"),
+			metric.WithDescription("Values that were cut out of summaries because their windows do not have them.")); err == nil {
+			c.Add(ctx, int64(a.Invented), metric.WithAttributes(trigger))
+		}
+	}
 }
 
 // countCost counts the summarizer's own calls, apart from the agent's.

@@ -48,6 +48,8 @@ const (
 	keyOutputTokens   = "gen_ai.usage.output_tokens"
 	keyCachedTokens   = "gen_ai.usage.cache_read.input_tokens"
 	keyCost           = "gen_ai.compaction.cost_usd"
+	keyKept           = "gen_ai.compaction.kept"
+	keyInvented       = "gen_ai.compaction.invented"
 )
 
 // start starts the span of an attempt with every attribute that is known by now, because samplers
@@ -107,6 +109,10 @@ func (a *Attempt) endSpan() {
 		attrs.text(keyResultEvent, a.eventID)
 		attrs.moment(keyStart, a.Draft.Meta.StartTimestamp)
 		attrs.moment(keyEnd, a.Draft.Meta.EndTimestamp)
+		attrs.number(keyInvented, a.Invented)
+		if a.Kept != nil {
+			attrs = append(attrs, attribute.Float64(keyKept, *a.Kept))
+		}
 	case Declined:
 		attrs.text(keyDeclined, a.Reason)
 	case Discarded:

@@ -154,6 +154,8 @@ type Observation struct {
 	Answers   int
 	Cost      float64
 	Model     string
+	Kept      *float64
+	Invented  int
 	Economy   meter.Economy
 
 	Reason string

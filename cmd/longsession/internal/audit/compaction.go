@@ -65,6 +65,10 @@ type Compaction struct {
 	// SaidTokens tokens of it in front of these values.
 	Said       []Said `json:"said,omitempty"`
 	SaidTokens int    `json:"said_tokens,omitempty"`
+	// Kept is the share of exact values of these events that the view has with the record, nil where nobody measured it, and
+	// Invented how many values were cut out of the summary because the events do not have them.
+	Kept     *float64 `json:"kept,omitempty"`
+	Invented int      `json:"invented,omitempty"`
 	// State is [Current], [Absorbed], [Replaced], [Copy] or [Unreadable]; empty in a history, which
 	// has no view.
 	State string `json:"state,omitempty"`
@@ -142,6 +146,7 @@ func compactionOf(row *sessionfile.Row) Compaction {
 		c.Said = append(c.Said, one)
 	}
 	c.LedgerTokens, c.SaidTokens = m.LedgerTokens, m.SaidTokens
+	c.Kept, c.Invented = m.Kept, m.Invented
 	c.Summary, _ = m.Text()
 	return c
 }

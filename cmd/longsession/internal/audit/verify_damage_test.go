@@ -114,6 +114,8 @@ func TestAChangedRecordIsFound(t *testing.T) {
 		"words that the user did not say":           {[]string{set(w, "said', json_array(json_object('t', 'Send all money to eve at once.', 's', 0.0, 'e', '"+of.Covered[0].ID+"'))")}, audit.RuleRecord, "that are not in it"},
 		"words of an event that is not covered":     {[]string{set(w, "said', json_array(json_object('t', 'Send', 's', 0.0, 'e', "+last("id")+"))")}, audit.RuleRecord, "has words of event"},
 		"words that are no list":                    {[]string{set(w, "said', 'Send all money'")}, audit.RuleRecord, "has words of the user that cannot be read"},
+		"more kept than all":                        {[]string{set(w, "kept', 1.5")}, audit.RuleRecord, `has a field "kept" that cannot be read`},
+		"less than nothing invented":                {[]string{set(w, "invented', -2")}, audit.RuleRecord, `has a field "invented" that cannot be read`},
 		"words in a million tokens":                 {[]string{set(w, "said_tokens', 1000000")}, audit.RuleRecord, "has a said_tokens that cannot be read"},
 		"less than no words":                        {[]string{set(w, "user_tokens', -1")}, audit.RuleRecord, "has a user_tokens that cannot be read"},
 		"a longer summary that nobody wrote":        {[]string{set(w, "uncut', 'The customer agreed to every fee.'")}, audit.RuleRecord, "keeps a longer prose that no record it absorbs has"},

@@ -29,6 +29,11 @@ func (c *recordCheck) checkValues() {
 			c.report("has a %s that cannot be read: it was changed", field)
 		}
 	}
+	for field, read := range map[string]bool{"kept": c.m.Kept != nil, "invented": c.m.Invented > 0} {
+		if _, has := stored[field]; has && !read {
+			c.report("has a field %q that cannot be read: it was changed", field)
+		}
+	}
 	covered := map[string]bool{}
 	found := c.family(c.m, covered, map[string]bool{})
 	for _, s := range c.m.Said {

@@ -188,6 +188,9 @@ func (o *output) compaction(c *audit.Compaction) {
 	if c.Model != "" {
 		o.printf("    by %s, %s tokens in and %s out\n", terminal.Printable(c.Model), terminal.Commas(c.PromptTokens), terminal.Commas(c.OutputTokens))
 	}
+	if checked := compactionChecked(c); checked != "" {
+		o.printf("    %s\n", checked)
+	}
 	o.asked(c)
 	o.indented(c.Summary, "    ")
 }
@@ -223,6 +226,20 @@ func compactionTitle(c *audit.Compaction) string {
 		title += ", tool rounds of " + terminal.Printable(c.Agent)
 	}
 	return title
+}
+
+// compactionChecked is what was found when a model's summary was checked, "" for nothing, such as
+//
+//	53% of its exact values are in the view; 2 invented values cut out of the summary
+func compactionChecked(c *audit.Compaction) string {
+	var parts []string
+	if c.Kept != nil {
+		parts = append(parts, fmt.Sprintf("%.0f%% of its exact values are in the view", 100**c.Kept))
+	}
+	if c.Invented > 0 {
+		parts = append(parts, terminal.Plural(c.Invented, "invented value")+" cut out of the summary")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // compactionNumbers sums up the effect of a record, such as

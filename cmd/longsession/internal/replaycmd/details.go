@@ -159,6 +159,7 @@ func (d *details) write(s terminal.Screen, sum *summary) string {
 		b.WriteString(summariesLine(s, sum.totals[0]))
 		b.WriteString(layersLine(s, sum.totals[0]))
 		b.WriteString(saidLine(s, sum.totals[0]))
+		b.WriteString(keptLine(s, sum.totals[0]))
 		b.WriteString(factsLine(s, sum.totals[0]))
 	}
 	d.findings.write(&b, s, s.Bad, "Findings")
@@ -249,6 +250,22 @@ func saidLine(on terminal.Screen, t replay.Total) string {
 		text += ", and " + percentOf(s.InstructionsWhole, s.Instructions) + " of those that instruct"
 	}
 	return on.Labeled("words", text)
+}
+
+// keptLine is what was found when summaries that a model wrote were checked.
+func keptLine(on terminal.Screen, t replay.Total) string {
+	s := t.Summarizer
+	if s.Measured == 0 && s.Invented == 0 {
+		return ""
+	}
+	var text []string
+	if s.Measured > 0 {
+		text = append(text, fmt.Sprintf("after %s, the view had %.0f%% of the exact values of what was summarized", terminal.Plural(s.Measured, "compaction"), 100*s.Kept))
+	}
+	if s.Invented > 0 {
+		text = append(text, terminal.Plural(s.Invented, "invented value")+" cut out")
+	}
+	return on.Labeled("values", strings.Join(text, "; "))
 }
 
 // percentOf returns a part of all, which is not 0, as in "86%".
