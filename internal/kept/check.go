@@ -170,9 +170,8 @@ func (c *checker) number(v values.Exact) bool {
 	word := strings.ToLower(before[strings.LastIndexFunc(before, unicode.IsSpace)+1:])
 	switch {
 	case strings.HasSuffix(before, "~"), strings.HasSuffix(before, "≈"), strings.HasPrefix(v.Text, "~"), strings.HasPrefix(v.Text, "≈"),
-		approximate[word], numbered[word], computes(c.unit):
-		return false
-	case at == 0: // the number of a section
+		approximate[word], numbered[word], at == 0, // the number of a section
+		hasWord(c.unit, ofSums), hasWord(c.unit, ofLines):
 		return false
 	}
 	bad := false
@@ -213,21 +212,33 @@ func (c *checker) badNumber(text, behind string, n number) bool {
 		whole && value < countsBelow && (counts || strings.Contains(text, "/")), // "24/7"
 		c.foreign && value < countsBelow,                                        // it may stand in words
 		unit == "%" && (value == 0 || value == 100),                             // all and none
-		unit == "s" && value >= 1000 && value < 3000:                            // the 1990s
+		times[unit] && value < countsBelow,                                      // from one time to another
+		whole && unit == "" && statuses[int(value)],
+		unit == "s" && value >= 1000 && value < 3000: // the 1990s
 		return false
 	}
 	return !c.hasNumber(n, unit) && !c.computed(value)
 }
 
-// computes reports whether a sentence is about what is made of other numbers. The summary may have made it.
-func computes(sentence string) bool {
+// hasWord reports whether a sentence has one of some words.
+func hasWord(sentence string, words map[string]bool) bool {
 	for word := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if ofSums[strings.ToLower(word)] {
+		if words[strings.ToLower(word)] {
 			return true
 		}
 	}
 	return false
 }
+
+// statuses are those of HTTP that everybody knows.
+var statuses = map[int]bool{200: true, 201: true, 204: true, 301: true, 302: true, 400: true, 401: true, 403: true, 404: true, 409: true, 422: true, 429: true, 500: true, 502: true, 503: true}
+
+// times are units of time: a summary may say how much of it lies between two times.
+var times = set("s sec secs second seconds min mins minute minutes h hr hrs hour hours d day days week weeks month months year years minuten stunden tage wochen monate jahre heures jours horas días")
+
+// ofLines and ofSums are words of sentences whose numbers the summary may have made: places in files, and what is made of
+// other numbers.
+var ofLines = set("line lines zeile zeilen ligne lignes línea líneas")
 
 var ofSums = set("total totals totaling totalling sum sums difference remaining average overall combined altogether together gesamt summe insgesamt differenz " +
 	"durchschnitt somme différence moyenne suma diferencia promedio totale totaal")
@@ -277,7 +288,7 @@ func (c *checker) computed(v float64) bool {
 	}
 	for i, a := range others {
 		for k, b := range others {
-			if i != k && (a+b == v || a-b == v || a*b == v || b != 0 && (near(a/b, v, .051) || near(100*a/b, v, .51))) {
+			if i != k && (a+b == v || a-b == v || a*b == v || b != 0 && (near(a/b, v, .051) || near(100*a/b, v, .51) || near(100*(a-b)/b, v, .51) || near(100*(b-a)/b, v, .51))) {
 				return true
 			}
 		}
@@ -341,7 +352,15 @@ func (c *checker) id(v values.Exact) bool {
 	if at := strings.Index(c.unit, v.Text); at > 0 && c.unit[at-1] == '<' && strings.HasPrefix(c.unit[at+len(v.Text):], ">") {
 		return false // a placeholder
 	}
-	if at := strings.LastIndexAny(text, "-–"); at > 0 && isDigit(text[at-1]) && isDigits(text[at+1:]) && c.has(text[:at]) { // "task.4-7"
+	if at := strings.LastIndexAny(text, "-–"); at > 0 && isDigit(text[at-1]) && isDigits(strings.TrimLeft(text[at:], "-–")) && c.has(text[:at]) { // "task.4-7"
+		return false
+	}
+	if isDigits(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("lLC:-–", r) {
+			return -1
+		}
+		return r
+	}, text)) { // lines of a file: L10-L20
 		return false
 	}
 	lower := strings.ToLower(strings.Trim(text, "-_#@."))

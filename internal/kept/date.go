@@ -93,7 +93,9 @@ func (r *dateReader) numeric(a atom, n int) {
 	if isDigits(before) && len(before) <= 4 && (sign == "-" || sign == "/" || sign == ".") {
 		m := atoi(before)
 		r.dates.add(m, n)
-		r.dates.add(n, m)
+		if year := r.word(2); sign != "-" || len(year) != 4 || !isDigits(year) { // else the month comes first
+			r.dates.add(n, m)
+		}
 	}
 	if sign == ":" && n < 60 && !r.seconds {
 		r.dates.minutes[n] = true

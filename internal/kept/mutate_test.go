@@ -127,7 +127,6 @@ func invent(r *rand.Rand, s *summarized) (text, what string, ok bool) {
 // TestInventedValuesAreCaught: 100 values of recorded summaries are swapped for others of the same form, and 100 of digests of
 // other recordings, where most values are numbers, dates and amounts.
 func TestInventedValuesAreCaught(t *testing.T) {
-	t.Parallel()
 	for _, files := range [][]string{{coding}, others} {
 		all, r := summaries(t, files...), rand.New(rand.NewPCG(33, 2))
 		caught := 0
@@ -162,7 +161,6 @@ func TestInventedValuesAreCaught(t *testing.T) {
 
 // TestLeavingValuesOutIsMeasured: a summary without a tenth of its lines that hold values holds a smaller share.
 func TestLeavingValuesOutIsMeasured(t *testing.T) {
-	t.Parallel()
 	all, r := summaries(t, append(others, coding)...), rand.New(rand.NewPCG(33, 3))
 	fell := 0
 	for n := 0; n < perRule; {
@@ -196,7 +194,6 @@ func TestLeavingValuesOutIsMeasured(t *testing.T) {
 // TestWhatIsTurnedAroundIsCaught: a user corrects one value of a recording to another one, and the summary says it as it was
 // said, in a form of its own, or the other way around.
 func TestWhatIsTurnedAroundIsCaught(t *testing.T) {
-	t.Parallel()
 	forms := []string{ // %[1]s is wrong, %[2]s is right
 		"It is not %[1]s but %[2]s.", "Use %[2]s, not %[1]s.", "Use %[2]s instead of %[1]s.", "Instead of %[1]s, take %[2]s.", "I want %[2]s rather than %[1]s.",
 		"No, I meant %[2]s and not %[1]s!", "Bitte %[2]s statt %[1]s verwenden.", "Es ist nicht %[1]s, sondern %[2]s.",

@@ -103,10 +103,69 @@ func (n *number) read(groups, signs []string) {
 	}
 }
 
-// numberWords are numbers that stand for themselves in a text.
-var numberWords = map[string]float64{
-	"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30,
-	"forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000, "million": 1e6, "dozen": 12,
+// numeral is a word or a character that is a part of a number.
+type numeral struct {
+	value  float64
+	factor bool // of what stands before it: "hundred"
+	digit  bool // of a number that is written in digits: "二零二六"
+}
+
+var numerals = map[string]numeral{"dozen": {12, true, false}, "hundred": {100, true, false}, "thousand": {1e3, true, false}, "million": {1e6, true, false}, "billion": {1e9, true, false}}
+
+func init() {
+	from := func(n float64, step float64, words string) {
+		for word := range strings.FieldsSeq(words) {
+			numerals[word] = numeral{value: n}
+			n += step
+		}
+	}
+	from(1, 1, "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
+	from(13, 1, "dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn")
+	from(13, 1, "treize quatorze quinze seize")
+	from(13, 1, "trece catorce quince dieciséis diecisiete dieciocho diecinueve")
+	for _, tens := range []string{"twenty thirty forty fifty sixty seventy eighty ninety", "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert",
+		"vingt trente quarante cinquante soixante", "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien"} {
+		from(20, 10, tens)
+	}
+	for i, r := range []rune("零一二三四五六七八九") {
+		numerals[string(r)] = numeral{value: float64(i), digit: true}
+	}
+	numerals["两"], numerals["〇"] = numeral{value: 2, digit: true}, numeral{digit: true}
+	for i, r := range []rune("十百千万亿") {
+		numerals[string(r)] = numeral{[]float64{10, 100, 1e3, 1e4, 1e8}[i], true, false}
+	}
+}
+
+// spelled adds up a number in words: "two hundred and fifty", "三百五十".
+type spelled struct {
+	sum, part, last float64
+	any, digit      bool
+}
+
+// word takes the next atom, and returns the number that ends in front of it, if one does.
+func (s *spelled) word(lower string) (n float64, ends bool) {
+	one, is := numerals[lower]
+	if !is {
+		if s.any && lower == "and" {
+			return 0, false
+		}
+		n, ends = s.sum+s.part+s.last, s.any
+		*s = spelled{}
+		return n, ends
+	}
+	s.any = true
+	switch {
+	case one.factor && one.value >= 1e3: // of all before it
+		s.sum, s.part, s.last = s.sum+max(1, s.part+s.last)*one.value, 0, 0
+	case one.factor:
+		s.part, s.last = s.part+max(1, s.last)*one.value, 0
+	case one.digit && s.digit:
+		s.last = s.last*10 + one.value
+	default:
+		s.last += one.value
+	}
+	s.digit = one.digit
+	return 0, false
 }
 
 // sort makes the numbers ready to be looked for.
@@ -135,7 +194,8 @@ var factors = map[string][]float64{
 	"ms": {1e-3, 1e3, 1e6}, "us": {1e3}, "s": {1e3, 1e6, 1e9, 1. / 60}, "sec": {1e3, 1. / 60}, "secs": {1e3, 1. / 60}, "second": {1e3}, "seconds": {1e3, 1e9, 1. / 60, 1. / 3600},
 	"min": {60, 6e4, 1. / 60}, "mins": {60, 6e4, 1. / 60}, "minute": {60, 6e4}, "minutes": {60, 6e4, 1. / 60},
 	"h": {60, 3600, 3.6e6, 1. / 24}, "hr": {60, 3600}, "hrs": {60, 3600}, "hour": {60, 3600}, "hours": {60, 3600, 3.6e6, 1. / 24}, "d": {24, 86400}, "days": {24, 86400, 7, 1440}, "day": {24, 86400},
-	"weeks": {7, 168}, "months": {1. / 12}, "years": {12, 365}, "year": {12}, "cm": {.01, 10}, "mm": {.1, 1e-3}, "km": {1e3}, "g": {1e-3, 1e3}, "kg": {1e3}, "l": {1e3}, "ml": {1e-3},
+	"weeks": {7, 168}, "months": {1. / 12}, "years": {12, 365}, "year": {12}, "cm": {.01, 10, 1 / 2.54}, "mm": {.1, 1e-3}, "km": {1e3, 1 / 1.609344}, "g": {1e-3, 1e3}, "kg": {1e3, 2.20462}, "l": {1e3}, "ml": {1e-3},
+	"mi": {1.609344}, "miles": {1.609344}, "lb": {1 / 2.20462}, "lbs": {1 / 2.20462}, "pounds": {1 / 2.20462}, "ft": {.3048}, "feet": {.3048}, "inches": {2.54},
 	"$": {100}, "€": {100}, "£": {100}, "usd": {100}, "eur": {100}, "dollars": {100}, "euros": {100}, "cents": {.01},
 }
 

@@ -42,7 +42,7 @@ type compaction struct {
 const shareTokens = 2000
 
 // summaries returns the recorded summaries of a frontier model and, of sets that have none, what the extractive summarizer
-// writes for a conversation. It skips the test without LONGSESSION_DATA.
+// writes for a conversation. It skips the test without LONGSESSION_DATA. The tests share them, one after the other.
 func summaries(t *testing.T, files ...string) (all []summarized) {
 	t.Helper()
 	folder := os.Getenv("LONGSESSION_DATA")
@@ -50,22 +50,26 @@ func summaries(t *testing.T, files ...string) (all []summarized) {
 		t.Skip("LONGSESSION_DATA is not set: no recorded summaries")
 	}
 	for _, file := range files {
-		all = append(all, summariesOf(t, folder, file)...)
-	}
-	for i := range all {
-		s := &all[i]
-		var whole strings.Builder
-		for _, ev := range s.events {
-			eachText(ev, func(text string) { whole.WriteString(text + "\n") })
+		if loaded[file] == nil {
+			loaded[file] = summariesOf(t, folder, file)
 		}
-		s.whole, s.source = whole.String(), NewSource(s.events)
-		s.values = values.Merge(shareTokens, values.Of(s.events, nil))
-		s.alarms = map[string]bool{}
-		for _, value := range s.source.Check(s.text).Values() {
-			s.alarms[value] = true
-		}
+		all = append(all, loaded[file]...)
 	}
 	return all
+}
+
+var loaded = map[string][]summarized{}
+
+// prepare fills in what is known of a summary and its events.
+func (s *summarized) prepare() {
+	var whole strings.Builder
+	EachText(s.events, func(text string) { whole.WriteString(text + "\n") })
+	s.whole, s.source = whole.String(), NewSource(s.events)
+	s.values = values.Merge(shareTokens, values.Of(s.events, nil))
+	s.alarms = map[string]bool{}
+	for _, value := range s.source.Check(s.text).Values() {
+		s.alarms[value] = true
+	}
 }
 
 func summariesOf(t *testing.T, folder, file string) []summarized {
@@ -119,6 +123,7 @@ func summariesOf(t *testing.T, folder, file string) []summarized {
 				}
 				s.text = result.Content.Parts[0].Text
 			}
+			s.prepare()
 			out = append(out, s)
 		}
 	}
@@ -131,7 +136,6 @@ func summariesOf(t *testing.T, folder, file string) []summarized {
 // TestTrueSummariesRaiseNoFalseAlarm: of the values of summaries that a frontier model wrote, of digests, and of what agents
 // wrote by what they had read so far, next to none are taken for invented.
 func TestTrueSummariesRaiseNoFalseAlarm(t *testing.T) {
-	t.Parallel()
 	for _, files := range [][]string{{coding}, others} {
 		checked, fired := 0, 0
 		for _, s := range summaries(t, files...) {

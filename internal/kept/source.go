@@ -55,6 +55,7 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\n"
 
 func (s *Source) index(text string) {
 	var before uint64
+	var words spelled
 	w := dateReader{text: text, dates: &s.dates}
 	eachAtom(text, func(a atom) {
 		s.steps++
@@ -75,11 +76,14 @@ func (s *Source) index(text string) {
 				s.atoms[hashOf(word[:n])] = true
 			}
 		}
-		if n, found := numberWords[strings.ToLower(word)]; found {
+		if n, ends := words.word(strings.ToLower(word)); ends {
 			s.numbers = append(s.numbers, n)
 		}
 		w.atom(a)
 	})
+	if n, ends := words.word(""); ends {
+		s.numbers = append(s.numbers, n)
+	}
 	eachNumber(text, func(n number) {
 		s.steps++
 		s.numbers = append(append(s.numbers, n.readings...), n.groups...)
@@ -89,27 +93,21 @@ func (s *Source) index(text string) {
 // leastHex is the shortest beginning of a hexadecimal identifier that names it.
 const leastHex = 7
 
-// has reports whether the source has a text: its atoms, and each pair of them next to each other.
+// has reports whether the source has a text: its atoms, and each pair of them next to each other, or all of them in one.
 func (s *Source) has(text string) bool {
 	var before uint64
-	all, linked, joined, n := true, true, true, 0
+	all, n := true, 0
 	whole := uint64(offset64)
 	eachAtom(text, func(a atom) {
 		s.steps++
 		n++
-		all = all && s.atoms[a.hash]
-		linked = linked && (before == 0 || s.pairs[pair(before, a.hash)])
-		if a.joined != 0 {
-			joined = joined && s.atoms[a.joined]
-		} else {
-			joined = joined && s.atoms[a.hash]
-		}
+		all = all && s.atoms[a.hash] && (before == 0 || s.pairs[pair(before, a.hash)])
 		for _, r := range strings.ToLower(text[a.begin:a.end]) {
 			whole = mix(whole, r)
 		}
 		before = a.hash
 	})
-	return n == 0 || all && linked || s.atoms[whole] || joined && n <= 1
+	return n == 0 || all || s.atoms[whole]
 }
 
 // knows reports whether the source has each atom of a text, anywhere.

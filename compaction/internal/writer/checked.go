@@ -95,6 +95,7 @@ func (w *writing) draft(ctx context.Context, text string) (*Draft, error) {
 	if a.Extractive || w.result.Model == "" || a.sizeOf(text) >= a.Window.Tokens {
 		return w.finish(ctx, text)
 	}
+	a.measures = true
 	text, invented, err := w.borneOut(ctx, text)
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (d *Draft) use(result summarizer.Result) {
 // record lets them be shown. It returns those that the view does not have.
 func (d *Draft) measure(a *Assignment) (missing []string) {
 	if a.taken == nil {
-		return nil
+		return nil // no ledger
 	}
 	m := d.Meta
 	words := said.Block(m.SaidTokens, m.Said)

@@ -74,7 +74,7 @@ const measureTokens = 2000
 // app's functions see both: they may have been added after an earlier record was stored. A text on which one panics is
 // left out, and the panic is the error. If one does not return, there is nothing. No later record takes what is left out,
 // because a record has only what it covers.
-func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, l *Ledger) (taken, error) {
+func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, l *Ledger, measures bool) (taken, error) {
 	var found taken
 	var failed error
 	places := survive.Places{Logger: slog.New(slog.DiscardHandler), Tell: func(_ string, err error) { failed = err }}
@@ -99,7 +99,15 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	// stored all the same, so the summary would lack its values for good.
 	err := v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
 		if l.MaxTokens > 0 {
-			found.values, found.all = exactOf(events, absorbed, redact, l.MaxTokens)
+			lists := exactOf(events, absorbed, redact)
+			found.values = values.Merge(l.MaxTokens, lists...)
+			for i := range found.values {
+				one := &found.values[i]
+				one.Text, one.Author, one.Event = CleanText(one.Text), record.Normalize(one.Author), record.Normalize(one.Event)
+			}
+			if measures {
+				found.all = values.Merge(measureTokens, lists...)
+			}
 		}
 		if l.SaidTokens > 0 {
 			lists := [][]record.Value{said.Of(events, person, redact)}
@@ -119,17 +127,12 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	return found, failed
 }
 
-func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string, maxTokens int) (found, all []record.Value) {
+func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string) [][]record.Value {
 	lists := [][]record.Value{values.Of(events, redact)}
 	for _, m := range absorbed {
 		lists = append(lists, values.Redacted(m.Values, redact))
 	}
-	found, all = values.Merge(maxTokens, lists...), values.Merge(measureTokens, lists...)
-	for i := range found {
-		one := &found[i]
-		one.Text, one.Author, one.Event = CleanText(one.Text), record.Normalize(one.Author), record.Normalize(one.Event)
-	}
-	return found, all
+	return lists
 }
 
 // redacts reports whether texts go through a function of the app.
@@ -161,7 +164,7 @@ func (d *Draft) take(ctx context.Context, a *Assignment, events []*session.Event
 	l, m := &a.Ledger, d.Meta
 	if l.MaxTokens > 0 || l.SaidTokens > 0 {
 		if a.taken == nil {
-			found, err := l.Values.of(ctx, events, a.Window.Absorb, l)
+			found, err := l.Values.of(ctx, events, a.Window.Absorb, l, a.measures)
 			a.taken, a.takenErr = &found, err
 		}
 		m.Values, m.Said, m.UserTokens, d.ValuesLost = a.taken.values, a.taken.said, a.taken.spoken, a.takenErr

@@ -93,7 +93,7 @@ func TestACallerWhoLeavesLosesNoValues(t *testing.T) {
 		return text
 	}, nil)
 	v.within = time.Minute
-	found, err := v.of(ctx, about(0, 20), nil, &Ledger{MaxTokens: 600})
+	found, err := v.of(ctx, about(0, 20), nil, &Ledger{MaxTokens: 600}, false)
 	if err != nil || len(found.values) == 0 {
 		t.Errorf("%d values, lost because of %v", len(found.values), err)
 	}

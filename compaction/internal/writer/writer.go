@@ -52,6 +52,8 @@ type Assignment struct {
 	// events of no window.
 	Given string
 
+	// measures means that a model wrote the summary, so that what it keeps is measured.
+	measures bool
 	// taken is what was taken from the window, so that a second try takes it no second time; nil while nothing was.
 	taken    *taken
 	takenErr error
