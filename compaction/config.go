@@ -20,6 +20,11 @@ import (
 // by different sessions. It may fail, panic or hang: the service gives a call up after
 // Config.Timeout. A text that [summarizer.Check] refuses is a failure too. A Summarizer that
 // implements [summarizer.InputLimiter] is given windows of at most that size.
+//
+// If the result names a model, the text is checked against the window, without a model. Exact values that the window has
+// in no form, and corrections that are turned around, are in Request.Again of one more call, within the same time; what is
+// wrong then, too, is cut out by whole sentences. A prompt may have values that are not in the request: a Summarizer tells
+// them in a method Wording(summarizer.Request) string, as [summarizer.LLM] does.
 type Summarizer interface {
 	Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error)
 }
