@@ -63,7 +63,7 @@ const ownTime = time.Hour
 type taken struct {
 	values []record.Value
 	said   []record.Value
-	spoken int // tokens that the user said in the events
+	spoken int            // tokens that the user said in the events
 	all    []record.Value // of which values are the best: a measure for what a summary keeps
 }
 
