@@ -12,7 +12,8 @@ import (
 // selectActive reads the rows that the view needs: rows that no record covers (including records),
 // covered rows that the view shows anyway, and the rest of every unit among them. It reads no row
 // that it does not return, unless ?2 is true and the newest message of the user answers a call: then it looks for the rows
-// of the call's invocation among all since that began, see [adk.Resumes]. For example, of
+// of the call's invocation among all since the user began it, or among all if it has begun without a message, see
+// [adk.RunEvents]. For example, of
 //
 //	1 user     covered by r
 //	2 agent    covered by r, calls a tool
@@ -31,7 +32,8 @@ const selectActive = `WITH shown (seq, unit) AS (
 		UNION ALL
 		SELECT e.seq, e.unit FROM sessions s CROSS JOIN events a CROSS JOIN invocations i CROSS JOIN events e
 			WHERE ?2 AND s.key = ?1 AND a.session = ?1 AND a.seq = s.last_user AND a.unit IS NOT NULL AND i.session = ?1
-			AND i.id = a.invocation_id AND e.session = ?1 AND e.seq >= i.began AND e.seq < a.seq AND e.invocation_id = a.invocation_id
+			AND i.id = a.invocation_id AND e.session = ?1 AND e.seq < a.seq AND e.invocation_id = a.invocation_id
+			AND e.seq >= iif((SELECT o.author FROM events o WHERE o.session = ?1 AND o.seq = i.began) = 'user', i.began, 0)
 	), loaded (number) AS (
 		SELECT seq FROM shown
 		UNION
@@ -75,7 +77,7 @@ func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[even
 // GetActive reads a session with only the events that the view shows and the records of its
 // summaries, in the order in which they were committed. The cost depends on the size of the view,
 // however long the history is; right after the answer to a call, on ADK v2, also on how much was
-// stored since the call's invocation began.
+// stored since the user began the call's invocation, or at all if it has begun without a message.
 //
 // The view of these events is the view of the whole history, if references are resolved by ID only.
 // A view that then grows also needs [ActiveSession.Covered]. If records of the session conflict,

@@ -75,6 +75,19 @@ func TestAPausedRunKeepsWhatItsNodesHavePutOut(t *testing.T) {
 	}
 }
 
+// TestARunWithoutAMessageGoesOn: an app may start a workflow without a message, for example at night.
+func TestARunWithoutAMessageGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []string{"ask", "ask again"} {
+		t.Run(asks, func(t *testing.T) {
+			t.Parallel()
+			waits := &part{kind: "dynamic", name: "dynamic", parts: []*part{work("child"), {kind: "ask again", name: "other", once: true}}}
+			a := flow(slices.Concat([]turn{{nothing: true}}, chat(5), answersOldest(1), chat(3), answersOldest(1), chat(1)), work("first"), &part{kind: asks, name: "asker", once: true}, waits, work("last"))
+			a.agreeAnyway(t, true, "node other has ")
+		})
+	}
+}
+
 // TestARunAnsweredTwiceGoesOnOnce: an answer that comes again at once belongs to the run that it has ended.
 func TestARunAnsweredTwiceGoesOnOnce(t *testing.T) {
 	t.Parallel()

@@ -38,25 +38,26 @@ func Resumed(events []*session.Event) int {
 // goes on and has a node, what the user said, the calls that paused it, each node's newest output of either kind, and the
 // newest event of each node, because a node without events seems not to have run. See ReconstructRunState in
 // workflow/persistence.go and rehydrateCache in workflow/dynamic_scheduler.go: of a node that ran often, in a loop, ADK
-// reads the newest output. What comes before the first message of the user is not read.
+// reads the newest output. If the first words of an invocation are the user's, what comes before them is not of the run, so
+// that a storage need not look for it; a run without a message of the user is read from its first event on.
 func RunEvents(events []*session.Event, goesOn func(invocation string) bool) []int {
 	type node struct{ invocation, path, output string }
-	flows, first, seen := map[string]bool{}, map[string]int{}, map[node]bool{}
+	flows, begins, seen := map[string]bool{}, map[string]int{}, map[node]bool{}
 	for i, ev := range events {
 		if ev == nil || !goesOn(ev.InvocationID) {
 			continue
 		}
-		if _, begun := first[ev.InvocationID]; !begun && ev.Author == userAuthor && ev.Content != nil {
-			first[ev.InvocationID] = i
+		if _, known := begins[ev.InvocationID]; !known && Classify(ev).Is(Speaks) {
+			begins[ev.InvocationID] = 0
+			if ev.Author == userAuthor {
+				begins[ev.InvocationID] = i
+			}
 		}
 		flows[ev.InvocationID] = flows[ev.InvocationID] || InWorkflow(ev)
 	}
 	var found []int
 	for i, ev := range slices.Backward(events) {
-		if ev == nil || !flows[ev.InvocationID] || !goesOn(ev.InvocationID) {
-			continue
-		}
-		if begin, begun := first[ev.InvocationID]; !begun || i < begin {
+		if ev == nil || !flows[ev.InvocationID] || !goesOn(ev.InvocationID) || i < begins[ev.InvocationID] {
 			continue
 		}
 		path, output := NodeOf(ev)

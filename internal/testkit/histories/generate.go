@@ -139,7 +139,9 @@ func (g *generator) workflow() *session.Event {
 	}
 	switch step {
 	case 0:
-		ev.Author, ev.Content = "user", genai.NewContentFromText(Fact(len(g.events)), genai.RoleUser)
+		if g.pick(4) > 0 { // or the run begins without a message
+			ev.Author, ev.Content = "user", genai.NewContentFromText(Fact(len(g.events)), genai.RoleUser)
+		}
 	case 3:
 		ev.Content, ev.LongRunningToolIDs = &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: &genai.FunctionCall{ID: "w", Name: "tool"}}}}, []string{"w"}
 	case 5:
