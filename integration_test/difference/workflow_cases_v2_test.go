@@ -88,6 +88,23 @@ func TestARunWithoutAMessageGoesOn(t *testing.T) {
 	}
 }
 
+// TestARefusedAnswerCanBeGivenAgain: Resume in workflow/resume.go refuses an answer that does not match the schema. The node
+// waits on, and the user gives the right answer many turns later. An answer that comes along with one for another run does
+// not reach its node.
+func TestARefusedAnswerCanBeGivenAgain(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]turn{"refused": {answers: []int{4}, deny: true}, "for another run": {answers: []int{3, 4}}} {
+		for _, asks := range []string{"ask", "ask again"} {
+			t.Run(name+"/"+asks, func(t *testing.T) {
+				t.Parallel()
+				a := flow(slices.Concat(chat(5), []turn{first}, chat(3), []turn{{answers: []int{7}}}, chat(1)), writer(), work("first"), &part{kind: asks, name: "asker", schema: true}, work("last"))
+				a.changes = name == "refused"
+				a.agreeAnyway(t, true, "node last runs on ")
+			})
+		}
+	}
+}
+
 // TestARunAnsweredTwiceGoesOnOnce: an answer that comes again at once belongs to the run that it has ended.
 func TestARunAnsweredTwiceGoesOnOnce(t *testing.T) {
 	t.Parallel()

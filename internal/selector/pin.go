@@ -179,6 +179,23 @@ func (a pinner) pinNodes() {
 		needed = append(needed, adk.RunEvents(a.Events[:i], func(id string) bool { return id == a.Events[i].InvocationID })...)
 	}
 	mark(a.pinned, needed)
+	a.pinRefused()
+}
+
+// pinRefused keeps the newest answers to nodes that no node of their run has written after, with the calls, so that the user can
+// answer again. ADK refuses an answer that does not match the schema, and takes no answer that comes along with one for
+// another run. In both cases the node waits on, and nothing is stored: Resume in workflow/resume.go.
+func (a pinner) pinRefused() {
+	wroteOn, left := map[string]bool{}, MaxWaiting
+	for i, ev := range slices.Backward(a.Events) {
+		if adk.InWorkflow(ev) {
+			wroteOn[ev.InvocationID] = true
+		}
+		if left > 0 && adk.AnswersInput(ev) && slices.ContainsFunc(a.units.Of(i), func(j int) bool { return j < i && !wroteOn[a.Events[j].InvocationID] }) {
+			a.pinned[i] = true
+			left--
+		}
+	}
 }
 
 // finishTask is the function by which an agent in an isolation scope ends its task.
