@@ -144,7 +144,7 @@ func partialCases() []Case {
 	if adk.ResumesRuns {
 		cases = append(cases, Case{
 			Name: "GetActive loads what a workflow goes on with",
-			Explain: "Checks that, if the user answers a workflow of ADK v2 that waits, what its nodes have put out is loaded, even if a record covers it. ADK reads it in " +
+			Explain: "Checks that what the nodes of a waiting workflow of ADK v2 have put out is loaded when the user answers, even if a record covers it. ADK reads it in " +
 				"the session to go on with the workflow. Without it, nodes run again or get no input.",
 			Check: loading(func(p *innerPlay) {
 				p.turns(1)
