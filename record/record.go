@@ -150,7 +150,7 @@ type Metadata struct {
 
 	// Kept is the share of exact values of what the record stands for that the view has with the record, from 0 to 1: in the
 	// summary, and in what it shows behind. Nil: nobody has measured it, as where no model wrote the summary. Invented is how
-	// many values were cut out of a model's summary because nothing that it stands for has them.
+	// many values were cut out of a model's summary because nothing that it stands for has them, or says the opposite.
 	Kept     *float64
 	Invented int
 }

@@ -19,8 +19,8 @@ import (
 )
 
 // leastKept is the share of its window's values below which a summary is asked for once more. Recorded summaries of a
-// frontier model hold a fifth of them alone and a half with the ledger, digests of 500 tokens more. So less is kept only
-// where a summary says next to nothing and the ledger has had to give way.
+// frontier model hold a fifth of them alone and a half with the ledger. So less is kept only where a summary says next to
+// nothing and the ledger has had to give way.
 const leastKept = .2
 
 // writing is one summary that a summarizer writes, in one try or in two.
