@@ -77,7 +77,7 @@ func (s *ActiveSession) Overtaken(eventID string) bool { return s.overtaken[even
 // GetActive reads a session with only the events that the view shows and the records of its
 // summaries, in the order in which they were committed. The cost depends on the size of the view,
 // however long the history is; right after the answer to a call, on ADK v2, also on how much was
-// stored since the user began the call's invocation, or at all if it has begun without a message.
+// stored since the user began the call's invocation, or at all if that began without a message.
 //
 // The view of these events is the view of the whole history, if references are resolved by ID only.
 // A view that then grows also needs [ActiveSession.Covered]. If records of the session conflict,

@@ -27,6 +27,12 @@ func AnswersInput(ev *session.Event) bool {
 	return ev != nil && ev.Author == "user" && slices.ContainsFunc(FunctionResponses(ev), func(r *genai.FunctionResponse) bool { return r.Name == requestInput })
 }
 
+// AsksBySchema reports whether a node of a workflow asks the user for an answer that matches a schema: schemaFromEvent in
+// workflow/persistence.go.
+func AsksBySchema(ev *session.Event) bool {
+	return slices.ContainsFunc(FunctionCalls(ev), func(c *genai.FunctionCall) bool { return c.Name == requestInput && c.Args["responseSchema"] != nil })
+}
+
 // FunctionCalls returns the function calls of an event, nil for a nil event.
 func FunctionCalls(ev *session.Event) []*genai.FunctionCall {
 	var out []*genai.FunctionCall

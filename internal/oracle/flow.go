@@ -8,8 +8,8 @@ import (
 )
 
 // goesOn returns the positions of what ADK v2 reads of the workflow that the user's newest message goes on with, as far as
-// it was there before that message, and not before the user began it: the user's messages, the calls that paused the workflow, and of each node the newest
-// event, the newest output and the newest message that is an output.
+// it was there before that message, and not before the user began it: the user's messages, the calls that paused the workflow,
+// and of each node the newest event, the newest output and the newest message that is an output.
 func (h *history) goesOn() (needed []int) {
 	answer := h.last(fromUser)
 	if !resumes || answer < 0 || len(ResponseIDs(h.events[answer])) == 0 {

@@ -182,16 +182,19 @@ func (a pinner) pinNodes() {
 	a.pinRefused()
 }
 
-// pinRefused keeps the newest answers to nodes that no node of their run has written after, with the calls, so that the user can
-// answer again. ADK refuses an answer that does not match the schema, and takes no answer that comes along with one for
-// another run. In both cases the node waits on, and nothing is stored: Resume in workflow/resume.go.
+// pinRefused keeps the newest answers that nodes may not have taken, with the calls, so that the user can answer again. ADK
+// refuses an answer that does not match the schema that the node has asked for, and takes no answer that comes along with one
+// for another run. In both cases the node waits on, and nothing is stored: Resume in workflow/resume.go.
 func (a pinner) pinRefused() {
 	wroteOn, left := map[string]bool{}, MaxWaiting
 	for i, ev := range slices.Backward(a.Events) {
 		if adk.InWorkflow(ev) {
 			wroteOn[ev.InvocationID] = true
 		}
-		if left > 0 && adk.AnswersInput(ev) && slices.ContainsFunc(a.units.Of(i), func(j int) bool { return j < i && !wroteOn[a.Events[j].InvocationID] }) {
+		if left > 0 && adk.AnswersInput(ev) && slices.ContainsFunc(a.units.Of(i), func(j int) bool {
+			call := a.Events[j]
+			return j < i && !wroteOn[call.InvocationID] && (call.InvocationID != ev.InvocationID || adk.AsksBySchema(call))
+		}) {
 			a.pinned[i] = true
 			left--
 		}
