@@ -182,11 +182,15 @@ func (a pinner) pinNodes() {
 	a.pinRefused()
 }
 
+// maxRefused is how many answers stay raw because they may have been refused. An answer to the last node of a workflow looks
+// the same if it was taken, so there may be one for every run. A person corrects an answer soon.
+const maxRefused = 8
+
 // pinRefused keeps the newest answers that nodes may not have taken, with the calls, so that the user can answer again. ADK
 // refuses an answer that does not match the schema that the node has asked for, and takes no answer that comes along with one
 // for another run. In both cases the node waits on, and nothing is stored: Resume in workflow/resume.go.
 func (a pinner) pinRefused() {
-	wroteOn, left := map[string]bool{}, MaxWaiting
+	wroteOn, left := map[string]bool{}, maxRefused
 	for i, ev := range slices.Backward(a.Events) {
 		if adk.InWorkflow(ev) {
 			wroteOn[ev.InvocationID] = true
