@@ -59,7 +59,7 @@ func layered(config func() compaction.Config) func(session.Service, *oracle, int
 		if err != nil {
 			return app{}, err
 		}
-		cfg.Summarizer, cfg.ContextWindow, cfg.Observer = llm, window, observing(writer)
+		cfg.Summarizer, cfg.ContextWindow, cfg.Observer = coding{llm}, window, observing(writer)
 		kept := &aside{Memory: store.NewMemory(asideBytes), owners: map[string]store.Owner{}}
 		stack, err := longsession.New(base, longsession.Config{Compaction: cfg, Results: kept, Budget: budget.Config{MaxOutputTokens: compaction.Off}})
 		if err != nil {

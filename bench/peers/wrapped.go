@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -26,7 +28,7 @@ func readingIn(pieces int, config func() compaction.Config) func(session.Service
 		if err != nil {
 			return app{}, err
 		}
-		cfg.Summarizer, cfg.ContextWindow = llm, window
+		cfg.Summarizer, cfg.ContextWindow = coding{llm}, window
 		cfg.Observer = observing(writer)
 		service, err := compaction.NewCompactionService(base, cfg)
 		if err != nil {
@@ -34,6 +36,21 @@ func readingIn(pieces int, config func() compaction.Config) func(session.Service
 		}
 		return app{service: service, rest: service.Flush, close: service.Close}, nil
 	}
+}
+
+// coding is a summarizer whose model writes a fact for each text, as a code that the text does not have. Without its Wording,
+// longsession would take the codes for invented and cut them out.
+type coding struct{ *summarizer.LLM }
+
+// Wording returns what the model may write that is not in the record.
+func (c coding) Wording(req summarizer.Request) string {
+	said := []string{c.LLM.Wording(req)}
+	if data, err := json.Marshal(req.Events); err == nil {
+		for number := range marks(data) {
+			said = append(said, fact(number))
+		}
+	}
+	return strings.Join(said, " ")
 }
 
 // observing tells the writer which of its summaries a turn waits for, and which were written without it.
