@@ -55,6 +55,8 @@ type Attempts struct {
 	failing bool
 	// hanging is open while a summarizer call that was given up has not returned.
 	hanging <-chan struct{}
+	// unheeded is how many second tries in a row did not help.
+	unheeded int
 }
 
 // freeTries is how many failures in a row are retried at the next trigger. After these the back-off
@@ -83,6 +85,26 @@ func (a *Attempts) succeeded() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.status.Failures, a.status.RetryAt, a.backoff = 0, time.Time{}, nil
+}
+
+// mostUnheeded is how many second tries in a row may be in vain.
+const mostUnheeded = 2
+
+// Heeds reports whether a summarizer may be asked a second time for a summary, with what was wrong with the first: not if
+// that did not help the last times. A model that cannot do better would cost twice for good.
+func (a *Attempts) Heeds() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.unheeded < mostUnheeded
+}
+
+// AskedAgain notes whether a second try helped.
+func (a *Attempts) AskedAgain(helped bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unheeded++; helped {
+		a.unheeded = 0
+	}
 }
 
 // IsNews notes whether attempts fail, and reports whether that has changed.

@@ -75,7 +75,7 @@ func (w *writing) spent(result summarizer.Result) {
 
 // mayAskAgain reports whether a second try may be made. A window that was read in several calls costs as many again.
 func (w *writing) mayAskAgain(ctx context.Context) bool {
-	return !w.again && w.result.Calls <= 1 && ctx.Err() == nil && time.Now().Before(w.ends)
+	return !w.again && w.result.Calls <= 1 && w.attempts.Heeds() && ctx.Err() == nil && time.Now().Before(w.ends)
 }
 
 // askAgain makes the second try. It returns "" where that leads to nothing.
@@ -109,12 +109,16 @@ func (w *writing) draft(ctx context.Context, text string) (*Draft, error) {
 		d.Meta.Invented = invented
 		return d, nil
 	}
+	other := d
 	if second := w.askAgain(ctx, sayMissing(missing)); second != "" && len(w.check(ctx, second).Findings) == 0 {
-		if other, err := w.finish(ctx, second); err == nil {
-			if other.measure(a); other.kept() > d.kept() {
-				return other, nil
-			}
+		if made, err := w.finish(ctx, second); err == nil {
+			other = made
+			other.measure(a)
 		}
+	}
+	w.attempts.AskedAgain(other.kept() >= leastKept)
+	if other.kept() > d.kept() {
+		return other, nil
 	}
 	d.use(w.result)
 	return d, nil
@@ -158,11 +162,13 @@ func (w *writing) borneOut(ctx context.Context, text string) (string, int, error
 		return text, 0, nil
 	}
 	if w.mayAskAgain(ctx) {
+		all := len(found.Findings)
 		if second := w.askAgain(ctx, sayInvented(found)); second != "" {
-			if other := w.check(ctx, second); len(other.Findings) < len(found.Findings) {
+			if other := w.check(ctx, second); len(other.Findings) < all {
 				text, found = second, other
 			}
 		}
+		w.attempts.AskedAgain(len(found.Findings) < all)
 	}
 	if len(found.Findings) == 0 {
 		return text, 0, nil

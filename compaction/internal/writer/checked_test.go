@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,41 @@ func write(t *testing.T, by *scripted, change func(*Assignment)) (*Draft, summar
 		change(&a)
 	}
 	return Write(t.Context(), by, a, &learned.Attempts{})
+}
+
+// A model that does no better when it is asked again is not asked again for ever, whatever was wrong. One that does is.
+func TestASecondTryThatDoesNotHelpIsMadeTwice(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]struct {
+		texts  []string
+		hidden bool
+		want   []int // calls for each summary
+	}{
+		"invents always":        {[]string{invented}, false, []int{2, 2, 1, 1}},
+		"keeps nothing ever":    {[]string{nothing}, true, []int{2, 2, 1, 1}},
+		"does better each time": {[]string{invented, good, invented, good, invented, good}, false, []int{2, 2, 2}},
+		"does better once":      {[]string{invented, invented, invented, good, invented}, false, []int{2, 2, 2, 2, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			by, attempts := &scripted{texts: r.texts, model: "scripted"}, &learned.Attempts{}
+			var calls []int
+			for range r.want {
+				a := Assignment{
+					Window: selector.Selection{Events: order(), Tokens: 5000}, SummaryTokens: 500, Room: 2000, Timeout: time.Minute,
+					Ledger: Ledger{Values: NewValues(nil, nil), MaxTokens: 600, SaidTokens: 400, SaidWithTools: 400, Hidden: r.hidden, Size: func([]*record.Metadata) int { return 0 }},
+				}
+				before := len(by.again)
+				if _, _, err := Write(t.Context(), by, a, attempts); err != nil {
+					t.Fatal(err)
+				}
+				calls = append(calls, len(by.again)-before)
+			}
+			if !slices.Equal(calls, r.want) {
+				t.Errorf("%d calls, want %d", calls, r.want)
+			}
+		})
+	}
 }
 
 func TestASummaryIsCheckedAgainstItsWindow(t *testing.T) {
