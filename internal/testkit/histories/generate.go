@@ -166,7 +166,7 @@ func SetNode(ev *session.Event, path, output string, messageAsOutput bool) {
 	for _, f := range adk.FurtherFields {
 		var value any
 		switch {
-		case f.Name == "NodeInfo":
+		case f.Name == "NodeInfo" && (path != "" || messageAsOutput): // else JSON has nothing of it
 			value = map[string]any{"path": path, "messageAsOutput": messageAsOutput}
 		case f.Name == "Output" && output != "":
 			value = output
