@@ -93,7 +93,7 @@ type Observation struct {
 	Model     string  // model that wrote the summary; "" for none
 
 	// Kept is the share of exact values of the window, from 0 to 1, that the view has with the record: in the summary, and
-	// in what stands behind it. Nil if it was not measured: no model wrote the summary, or no values are listed. Invented is
+	// in what stands behind it. It is nil if nobody measured it: no model wrote the summary, or no values are listed. Invented is
 	// how many values were cut out of the summary because its window does not have them.
 	Kept     *float64
 	Invented int

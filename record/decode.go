@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 
@@ -115,7 +114,7 @@ func Decode(value any) (*Metadata, error) {
 		LedgerTokens:         decodeCount(object, fLedgerTokens, maxLedgerTokens),
 		Said:                 decodeValues(object[fSaid], ofSaid),
 		SaidTokens:           decodeCount(object, fSaidTokens, maxLedgerTokens),
-		UserTokens:           decodeCount(object, fUserTokens, math.MaxInt),
+		UserTokens:           decodeCount(object, fUserTokens, maxUserTokens),
 		Kept:                 decodeShare(object, fKept),
 		Invented:             decodeCount(object, fInvented, maxInvented),
 	}

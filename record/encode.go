@@ -131,7 +131,7 @@ func Encode(m *Metadata) map[string]any {
 		out[fSaidTokens] = float64(m.SaidTokens)
 	}
 	if m.UserTokens > 0 {
-		out[fUserTokens] = float64(m.UserTokens)
+		out[fUserTokens] = float64(min(m.UserTokens, maxUserTokens))
 	}
 	if m.Kept != nil && isShare(*m.Kept) {
 		out[fKept] = *m.Kept

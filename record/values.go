@@ -94,6 +94,10 @@ func decodeCount(object map[string]any, field string, most int) int {
 	return 0
 }
 
+// maxUserTokens is the largest UserTokens that a record stores, far more than any user writes: sums of several do not
+// overflow.
+const maxUserTokens = 1 << 31
+
 // maxInvented is far more than any summary has of values.
 const maxInvented = 1 << 20
 

@@ -108,6 +108,20 @@ func escapeLength(text string) int {
 	return 2
 }
 
+// withoutEscapes returns a text without escape sequences, which are in no atom.
+func withoutEscapes(text string) string {
+	at := strings.IndexByte(text, '\x1b')
+	if at < 0 {
+		return text
+	}
+	var b strings.Builder
+	for ; at >= 0; at = strings.IndexByte(text, '\x1b') {
+		b.WriteString(text[:at] + " ")
+		text = text[at+escapeLength(text[at:]):]
+	}
+	return b.String() + text
+}
+
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func isDigits(s string) bool {

@@ -36,7 +36,7 @@ const maxUnit = 4 << 10
 func (s *Source) Check(text string) *Verdict {
 	v := &Verdict{text: text, units: unitsOf(text)}
 	c := checker{Source: s, foreign: s.foreign(text)}
-	announced := false
+	announced, turns := false, maxChecked
 	known := map[values.Exact]bool{}
 	for i, u := range v.units {
 		words := text[u.begin:u.end]
@@ -49,6 +49,7 @@ func (s *Source) Check(text string) *Verdict {
 			words = words[:maxUnit]
 			words = words[:max(0, strings.LastIndexFunc(words, unicode.IsSpace))]
 		}
+		words = withoutEscapes(words)
 		c.unit = words
 		for _, one := range values.In(words) {
 			s.steps++
@@ -63,7 +64,7 @@ func (s *Source) Check(text string) *Verdict {
 				v.Findings = append(v.Findings, Finding{Value: one.Text, kind: one.Kind, unit: i})
 			}
 		}
-		if said, turned := s.turned(words); turned {
+		if said, turned := s.turned(words, &turns); turned {
 			v.Findings = append(v.Findings, Finding{Value: said, Turned: true, unit: i})
 		}
 	}
@@ -126,7 +127,7 @@ type checker struct {
 
 // invented reports whether the source does not have a value, in whatever form.
 func (c *checker) invented(v values.Exact) bool {
-	if isPattern(v.Text) || c.has(v.Text) {
+	if isPattern(v.Text) || c.has(v.Text) || c.inLonger(v.Text) {
 		return false
 	}
 	switch v.Kind {
@@ -144,6 +145,20 @@ func (c *checker) invented(v values.Exact) bool {
 		return c.quote(v.Text)
 	}
 	return false
+}
+
+// inLonger reports whether a value is a part of a longer word of the sentence. Then nobody has named it.
+func (c *checker) inLonger(value string) bool {
+	at := strings.Index(c.unit, value)
+	if at < 0 || value == "" {
+		return false
+	}
+	joins := func(a, b rune) bool { return inWord(a) && inWord(b) && !isHan(a) && !isHan(b) }
+	before, _ := utf8.DecodeLastRuneInString(c.unit[:at])
+	first, _ := utf8.DecodeRuneInString(value)
+	last, _ := utf8.DecodeLastRuneInString(value)
+	after, _ := utf8.DecodeRuneInString(c.unit[at+len(value):])
+	return joins(before, first) || joins(last, after)
 }
 
 // isPattern reports whether a text stands for others, or is a part of one.
@@ -177,7 +192,7 @@ func (c *checker) number(v values.Exact) bool {
 	bad := false
 	eachNumber(v.Text, func(n number) {
 		behind := v.Text[n.end:]
-		if at > 0 { // its unit may stand behind the value
+		if at > 0 { // the sentence may have the unit behind the value
 			behind = c.unit[at+n.end:]
 		}
 		bad = bad || c.badNumber(v.Text, behind, n)
@@ -200,7 +215,7 @@ func placeOf(sentence, value string) int {
 	}
 }
 
-// badNumber reports whether one of the numbers of a value is invented. behind is what stands behind the number.
+// badNumber reports whether one of the numbers of a value is invented. behind is the text that follows the number.
 func (c *checker) badNumber(text, behind string, n number) bool {
 	if len(n.readings) == 0 {
 		return false // with many groups: something else

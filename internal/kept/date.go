@@ -67,9 +67,7 @@ func (r *dateReader) atom(a atom) {
 		r.numeric(a, atoi(word))
 	case number && (len(word) == 8 || len(word) == 14): // 20260312
 		r.dates.add(atoi(word[4:6]), atoi(word[6:8]))
-	case number && len(word) == 10:
-		r.dates.at(time.Unix(int64(atoi(word[:9]))*10, 0))
-	case number && len(word) == 13:
+	case number && (len(word) == 10 || len(word) == 13): // seconds or milliseconds since 1970
 		r.dates.at(time.Unix(int64(atoi(word[:9]))*10, 0))
 	case !number && len(word) <= 24:
 		lower := strings.ToLower(word)

@@ -15,12 +15,12 @@ type turn struct {
 // Bounds of what is kept of a source, and of what is looked at on each side of a sign such as "not".
 const (
 	maxTurns   = 1024
-	maxChecked = 64 // of one summary
+	maxChecked = 64 // turns of one summary
 	sideWords  = 5
 	betweenBut = 8 // words between "not" and "but"
 )
 
-// opens are the words in front of what is not so, and closes those in front of what is so instead.
+// nots stand in front of what is not so, buts behind it and in front of what is so, and insteads between the two.
 var (
 	nots     = set("not nicht kein keine keinen no pas non não niet")
 	buts     = set("but sondern sino mais ma bensì mas maar")
@@ -249,13 +249,14 @@ func matches(a, b []uint64) bool {
 	return 3*same >= 2*len(short)
 }
 
-// turned returns the first thing in a sentence that its source says the other way around.
-func (s *Source) turned(text string) (words string, is bool) {
+// turned returns the first thing in a sentence that its source says the other way around. It looks at left more at most, and
+// takes them from it.
+func (s *Source) turned(text string, left *int) (words string, is bool) {
 	if len(s.turns) == 0 {
 		return "", false
 	}
-	for i, t := range appendTurns(nil, text) {
-		if i == maxChecked {
+	for _, t := range appendTurns(nil, text) {
+		if *left--; *left < 0 {
 			break
 		}
 		reversed := false

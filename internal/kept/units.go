@@ -163,7 +163,7 @@ func without(text string, units []unit, gone map[int]bool) string {
 			}
 		}
 	}
-	left := map[int]bool{} // blocks of which something is left
+	left := map[int]bool{} // the blocks that keep a unit
 	for i := range units {
 		if !gone[i] {
 			left[units[i].line] = true

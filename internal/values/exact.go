@@ -29,7 +29,7 @@ func In(text string) []Exact {
 		switch kind := plain(v.kind); kind {
 		case Date, Quote, ID, Path, Link, Number, Money:
 			out = append(out, Exact{kind, v.core, v.context})
-		case kindName: // "Order A-17" is an identifier to whoever looks for one
+		case kindName: // "Order A-17" holds an identifier
 			for word := range strings.FieldsSeq(v.core) {
 				if strings.ContainsAny(word, "0123456789") && !isDigits(word) {
 					out = append(out, Exact{ID, word, ""})

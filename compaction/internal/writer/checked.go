@@ -30,9 +30,11 @@ type writing struct {
 	asked    summarizer.Request
 	attempts *learned.Attempts
 	ends     time.Time
-	source   *kept.Source // nil until a model has written
-	again    bool         // it was asked for a second time
+	again    bool // it was asked for a second time
 	result   summarizer.Result
+	wording  string       // what the model has read beside the record
+	source   *kept.Source // nil until a text is checked
+	redacted bool         // the source has what the app's function makes of its texts
 }
 
 // ask has the summary written, and adds to the result what that used. The text is not worthless.
@@ -43,8 +45,9 @@ func (w *writing) ask(ctx context.Context, again string) (string, error) {
 	for i, ev := range w.asked.Events {
 		req.Events[i] = adk.DeepCopy(ev)
 	}
-	result, text, err := ask(ctx, w.by, req, w.a, w.ends, w.attempts)
-	w.spent(result)
+	got, text, err := ask(ctx, w.by, req, w.a, w.ends, w.attempts)
+	w.wording = got.wording
+	w.spent(got.result)
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +141,7 @@ func (d *Draft) measure(a *Assignment) (missing []string) {
 	}
 	m := d.Meta
 	words := said.Block(m.SaidTokens, m.Said)
-	share, missing, measured := kept.Share(a.taken.all, d.Text, words, values.Block(m.LedgerTokens, []string{d.Text, words}, m.Values))
+	share, missing, measured := kept.Share(a.taken.best, d.Text, words, values.Block(m.LedgerTokens, []string{d.Text, words}, m.Values))
 	if measured {
 		share = math.Round(share*1e4) / 1e4
 		m.Kept = &share
@@ -189,10 +192,11 @@ func (w *writing) check(ctx context.Context, text string) *kept.Verdict {
 		w.source = w.sources()
 	}
 	found := w.source.Check(text)
-	if len(found.Findings) > 0 && w.a.Ledger.Values.redacts() {
+	if len(found.Findings) > 0 && w.a.Ledger.Values.redacts() && !w.redacted {
 		if err := w.a.Ledger.Values.redacted(ctx, w.asked, w.source); err != nil {
 			return &kept.Verdict{} // what the function would have made of the texts, nobody knows
 		}
+		w.redacted = true
 		found = w.source.Check(text)
 	}
 	return found
@@ -200,12 +204,7 @@ func (w *writing) check(ctx context.Context, text string) *kept.Verdict {
 
 // sources is what the writer of the summary has read, and what is known of the summaries that it replaces.
 func (w *writing) sources() *kept.Source {
-	texts := append([]string{w.asked.Focus, w.asked.Note}, w.asked.Summaries...)
-	if by, worded := w.by.(interface {
-		Wording(summarizer.Request) string
-	}); worded {
-		texts = append(texts, by.Wording(w.asked))
-	}
+	texts := append([]string{w.asked.Focus, w.asked.Note, w.wording}, w.asked.Summaries...)
 	for _, m := range w.a.Window.Absorb {
 		for _, v := range m.Values {
 			texts = append(texts, v.Text)

@@ -228,6 +228,32 @@ func TestWhatIsKeptIsMeasured(t *testing.T) {
 	}
 }
 
+// speaking is a summarizer that the app has written, with a Wording of its own.
+type speaking struct {
+	*scripted
+	wording func() string
+}
+
+func (s speaking) Wording(summarizer.Request) string { return s.wording() }
+
+// TestAWordingThatFailsHoldsUpNobody: it is the app's code, like the summarizer itself.
+func TestAWordingThatFailsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	for name, wording := range map[string]func() string{
+		"panics": func() string { panic("no") },
+		"hangs":  func() string { select {} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			by := speaking{&scripted{texts: []string{invented}, model: "scripted"}, wording}
+			a := Assignment{Window: selector.Selection{Events: order(), Tokens: 5000}, SummaryTokens: 500, Room: 2000, Timeout: 300 * time.Millisecond}
+			if d, result, err := Write(t.Context(), by, a, &learned.Attempts{}); err == nil || result.Usage.PromptTokens == 0 && name == "panics" {
+				t.Errorf("%v, %+v, %v", d, result, err)
+			}
+		})
+	}
+}
+
 // TestWhatIsRedactedIsNotNamed: a value that the app's function takes out is named to the model only if the model wrote it,
 // and what the function puts in its place is no invention.
 func TestWhatIsRedactedIsNotNamed(t *testing.T) {

@@ -63,11 +63,13 @@ const ownTime = time.Hour
 type taken struct {
 	values []record.Value
 	said   []record.Value
-	spoken int            // tokens that the user said in the events
-	all    []record.Value // of which values are the best: a measure for what a summary keeps
+	// userTokens is how much the user said in the events.
+	userTokens int
+	// best are the best values, to measure how many of them a summary keeps.
+	best []record.Value
 }
 
-// measureTokens is how many tokens of values such a measure has at most.
+// measureTokens is how many tokens these take up at most.
 const measureTokens = 2000
 
 // of returns the values of a window, and what the user said in it: of its events, and of the records that it absorbs. The
@@ -106,13 +108,13 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 				one.Text, one.Author, one.Event = CleanText(one.Text), record.Normalize(one.Author), record.Normalize(one.Event)
 			}
 			if measures {
-				found.all = values.Merge(measureTokens, lists...)
+				found.best = values.Merge(measureTokens, lists...)
 			}
 		}
 		if l.SaidTokens > 0 {
 			lists := [][]record.Value{said.Of(events, person, redact)}
 			for _, s := range lists[0] {
-				found.spoken += tokens.Estimate(s.Text)
+				found.userTokens += tokens.Estimate(s.Text)
 			}
 			for _, m := range absorbed {
 				lists = append(lists, said.Redacted(m.Said, redact))
@@ -167,7 +169,7 @@ func (d *Draft) take(ctx context.Context, a *Assignment, events []*session.Event
 			found, err := l.Values.of(ctx, events, a.Window.Absorb, l, a.measures)
 			a.taken, a.takenErr = &found, err
 		}
-		m.Values, m.Said, m.UserTokens, d.ValuesLost = a.taken.values, a.taken.said, a.taken.spoken, a.takenErr
+		m.Values, m.Said, m.UserTokens, d.ValuesLost = a.taken.values, a.taken.said, a.taken.userTokens, a.takenErr
 	}
 	for _, gone := range a.Window.Absorb {
 		m.UserTokens += gone.UserTokens

@@ -228,55 +228,63 @@ func (a *Assignment) ends() time.Time {
 	}
 }
 
-// ask calls the summarizer, until ends, and returns its usable prose. The call runs in a
+// answer is what a call of a summarizer has led to.
+type answer struct {
+	result  summarizer.Result
+	wording string // what its model has read beside the record, as far as it tells
+	err     error
+}
+
+// ask calls the summarizer, until ends, and returns its answer with its usable prose. The call runs in a
 // goroutine of its own, so that it harms nobody if it panics or ignores its context. While such a
 // call has not returned, no other is made for the session. The result of a failed call only matters
 // for its usage.
-func ask(parent context.Context, by Summarizer, req summarizer.Request, a *Assignment, ends time.Time, attempts *learned.Attempts) (summarizer.Result, string, error) {
+func ask(parent context.Context, by Summarizer, req summarizer.Request, a *Assignment, ends time.Time, attempts *learned.Attempts) (answer, string, error) {
 	if !a.Extractive && attempts.Hanging() {
-		return summarizer.Result{}, "", ErrHanging
+		return answer{}, "", ErrHanging
 	}
 	ctx, cancel := context.WithDeadline(parent, ends)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return summarizer.Result{}, "", err
-	}
-
-	type answer struct {
-		result summarizer.Result
-		err    error
+		return answer{}, "", err
 	}
 	answers := make(chan answer, 1)
 	returned := make(chan struct{})
 	go func() {
+		var got answer
 		defer close(returned)
 		defer func() {
 			if cause := recover(); cause != nil {
-				answers <- answer{err: fmt.Errorf("summarizer %w: %v", ErrPanicked, cause)}
+				got.err = fmt.Errorf("summarizer %w: %v", ErrPanicked, cause)
 			}
+			answers <- got
 		}()
-		result, err := by.Summarize(ctx, req)
-		answers <- answer{result, err}
+		got.result, got.err = by.Summarize(ctx, req)
+		if worded, tells := by.(interface {
+			Wording(summarizer.Request) string
+		}); tells && got.err == nil {
+			got.wording = worded.Wording(req)
+		}
 	}()
-	used := func(got answer) (summarizer.Result, string, error) {
+	used := func(got answer) (answer, string, error) {
 		if got.err != nil {
-			return got.result, "", got.err
+			return got, "", got.err
 		}
 		text, err := usable(got.result.Content)
-		return got.result, text, err
+		return got, text, err
 	}
 	select {
 	case got := <-answers:
 		return used(got)
 	case <-ctx.Done():
 	}
-	var spent summarizer.Result
+	var spent answer
 	select {
 	case got := <-answers:
 		if got.err == nil {
 			return used(got)
 		}
-		spent = got.result
+		spent = got
 	case <-time.After(lastWords):
 	}
 	attempts.GaveUp(returned)
