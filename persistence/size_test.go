@@ -38,7 +38,8 @@ func TestTheFileIsNotMuchLargerThanItsEvents(t *testing.T) {
 	}
 	ratio := float64(info.Size()) / float64(sum)
 	t.Logf("%d bytes of JSON, %d of file: %.2f", sum, info.Size(), ratio)
-	if ratio > 1.3 {
+	// 0.75 with ADK v1, whose JSON of an event is nearly twice as long as that of v2.
+	if ratio > 1.4 {
 		t.Errorf("the file is %.2f times the JSON of its events", ratio)
 	}
 }
