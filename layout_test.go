@@ -80,6 +80,7 @@ var mayImport = map[string][]string{
 	"internal/oracle":                      {"record", "tokens"},
 	"internal/terms":                       {},
 	"internal/testkit":                     {},
+	"internal/testkit/recorded":            {},
 	"internal/testkit/requests":            {},
 	"internal/testkit/histories":           {"record", "internal/adk"},
 	"internal/testkit/storages":            {"persistence"},
@@ -222,8 +223,8 @@ func TestWhatWrapsAServiceImportsNoDatabase(t *testing.T) {
 // TestOnlyTestsImportWhatIsForTests: a command or an app must not carry the packages that tests share.
 func TestOnlyTestsImportWhatIsForTests(t *testing.T) {
 	t.Parallel()
-	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true, module + "/internal/testkit/requests": true, module + "/internal/testkit/storages": true}
-	mayTest := []string{"internal/testkit", "internal/testkit/storages", "compactiontest", "layer/toolresult/store/storetest"} // suites take a *testing.T
+	forTests := map[string]bool{"testing": true, module + "/internal/testkit": true, module + "/internal/testkit/recorded": true, module + "/internal/testkit/requests": true, module + "/internal/testkit/storages": true}
+	mayTest := []string{"internal/testkit", "internal/testkit/recorded", "internal/testkit/storages", "compactiontest", "layer/toolresult/store/storetest"} // suites take a *testing.T
 	imports := readImports(t)
 	if _, found := imports["internal/testkit"]; !found {
 		t.Fatal("internal/testkit has no code: the test looks in the wrong place")

@@ -1,32 +1,22 @@
 package persistence_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/adk-go-ext/longsession/internal/adk"
+	"github.com/adk-go-ext/longsession/internal/testkit/recorded"
 	"github.com/adk-go-ext/longsession/internal/wordsearch"
 	"github.com/adk-go-ext/longsession/layer/recall/index"
 	"github.com/adk-go-ext/longsession/persistence"
 )
 
-// asking is a conversation with questions about it.
-type asking struct {
-	Messages []struct{ Role, Content, Date string }
-	QA       []struct{ Question string }
-	Probing  []string `json:"probing_questions"`
-}
-
-func (a asking) questions() []string {
-	all := slices.Clone(a.Probing)
-	for _, q := range a.QA {
+// questionsOf returns what is asked about a conversation.
+func questionsOf(c recorded.Conversation) []string {
+	all := slices.Clone(c.Probing)
+	for _, q := range c.QA {
 		all = append(all, q.Question)
 	}
 	return all
@@ -36,10 +26,6 @@ func (a asking) questions() []string {
 // the same in the same order. Each conversation is a session, and all of them together are one more.
 func TestRealQuestionsFindTheSameInBothIndexes(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("LONGSESSION_DATA")
-	if dir == "" {
-		t.Skip("LONGSESSION_DATA is not set: no folder of real conversations")
-	}
 	s := open(t, newPath(t), persistence.WithSynchronousNormal())
 	memory := wordsearch.NewMemory(0)
 	var questions []string
@@ -65,9 +51,14 @@ func TestRealQuestionsFindTheSameInBothIndexes(t *testing.T) {
 	}
 	all := create(t, s, "all")
 	n := 0
-	for i, a := range askings(t, dir) {
+	recordings := recorded.Read(t, "*.jsonl")
+	// Those with questions first: the others make the session of all longer.
+	slices.SortStableFunc(recordings, func(a, b recorded.Conversation) int {
+		return min(1, len(questionsOf(b))) - min(1, len(questionsOf(a)))
+	})
+	for i, c := range recordings {
 		sess := create(t, s, fmt.Sprint(i))
-		for _, m := range a.Messages {
+		for _, m := range c.Messages {
 			ev := text(fmt.Sprint(n), m.Content)
 			if ev.Author = m.Role; m.Role == "assistant" {
 				ev.Author, ev.Content.Role = "bot", "model"
@@ -81,8 +72,8 @@ func TestRealQuestionsFindTheSameInBothIndexes(t *testing.T) {
 			appendTo(t, s, sess, ev)
 			appendTo(t, s, all, &again)
 		}
-		compare(fmt.Sprint(i), a.questions())
-		questions = append(questions, a.questions()...)
+		compare(fmt.Sprint(i), questionsOf(c))
+		questions = append(questions, questionsOf(c)...)
 	}
 	compare("all", questions)
 	t.Logf("%d of %d questions have the same first five hits; %d events in one session", same, asked, n)
@@ -97,30 +88,4 @@ func equalHits(a, b index.Hit) bool {
 	}
 	return a.Event.ID == b.Event.ID && a.Position == b.Position && a.Turn == b.Turn &&
 		slices.EqualFunc(a.Before, b.Before, near) && slices.EqualFunc(a.After, b.After, near)
-}
-
-// askings returns the conversations, those with questions first. The others make the session of all longer.
-func askings(t *testing.T, dir string) (all []asking) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no conversations in %s: %v", dir, err)
-	}
-	for _, path := range files {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(bytes.NewReader(data))
-		lines.Buffer(nil, 64<<20)
-		for lines.Scan() {
-			var a asking
-			if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, a)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b asking) int { return min(1, len(b.questions())) - min(1, len(a.questions())) })
-	return all
 }

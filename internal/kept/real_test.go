@@ -1,10 +1,6 @@
 package kept
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/adk-go-ext/longsession/internal/testkit"
+	"github.com/adk-go-ext/longsession/internal/testkit/recorded"
 	"github.com/adk-go-ext/longsession/internal/values"
 	"github.com/adk-go-ext/longsession/record"
 	"github.com/adk-go-ext/longsession/summarizer"
@@ -33,11 +30,6 @@ const coding = "coding_agent_sessions.jsonl"
 // others have no recorded summaries.
 var others = []string{"tau_airline_gpt4o.jsonl", "bfcl_memory.jsonl", "memorybank_zh_en.jsonl"}
 
-type compaction struct {
-	AtMessage int `json:"at_message"`
-	Summary   string
-}
-
 // shareTokens is how many tokens of values a share is measured with.
 const shareTokens = 2000
 
@@ -45,13 +37,9 @@ const shareTokens = 2000
 // writes for a conversation. It skips the test without LONGSESSION_DATA. The tests share them, one after the other.
 func summaries(t *testing.T, files ...string) (all []summarized) {
 	t.Helper()
-	folder := os.Getenv("LONGSESSION_DATA")
-	if folder == "" {
-		t.Skip("LONGSESSION_DATA is not set: no recorded summaries")
-	}
 	for _, file := range files {
 		if loaded[file] == nil {
-			loaded[file] = summariesOf(t, folder, file)
+			loaded[file] = summariesOf(t, file)
 		}
 		all = append(all, loaded[file]...)
 	}
@@ -72,33 +60,12 @@ func (s *summarized) prepare() {
 	}
 }
 
-func summariesOf(t *testing.T, folder, file string) []summarized {
+func summariesOf(t *testing.T, file string) []summarized {
 	t.Helper()
-	f, err := os.Open(filepath.Join(folder, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	var out []summarized
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var c struct {
-			ID          string
-			Compactions []compaction
-			Messages    []struct {
-				Role, Content, Name string
-				ToolCalls           []struct {
-					ID       string
-					Function struct{ Name, Arguments string }
-				} `json:"tool_calls"`
-			}
-		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range recorded.Read(t, file) {
 		if file != coding {
-			c.Compactions = append(c.Compactions[:0], compaction{AtMessage: len(c.Messages)})
+			c.Compactions = []recorded.Compaction{{AtMessage: len(c.Messages)}}
 		}
 		for _, one := range c.Compactions {
 			s := summarized{name: c.ID, text: one.Summary}
@@ -108,11 +75,7 @@ func summariesOf(t *testing.T, folder, file string) []summarized {
 					ev.Content.Role = genai.RoleUser
 				}
 				for _, call := range m.ToolCalls {
-					var args map[string]any
-					if json.Unmarshal([]byte(call.Function.Arguments), &args) != nil {
-						args = map[string]any{"arguments": call.Function.Arguments}
-					}
-					ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{Name: call.Function.Name, Args: args}})
+					ev.Content.Parts = append(ev.Content.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{Name: call.Function.Name, Args: call.Args()}})
 				}
 				s.events = append(s.events, ev)
 			}
@@ -127,8 +90,8 @@ func summariesOf(t *testing.T, folder, file string) []summarized {
 			out = append(out, s)
 		}
 	}
-	if err := lines.Err(); err != nil || len(out) == 0 {
-		t.Fatalf("%d recorded summaries: %v", len(out), err)
+	if len(out) == 0 {
+		t.Fatal("no recorded summaries")
 	}
 	return out
 }

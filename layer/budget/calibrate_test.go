@@ -3,8 +3,6 @@ package budget
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +12,7 @@ import (
 	"google.golang.org/adk/model"
 
 	"github.com/adk-go-ext/longsession/internal/promptsize"
-	"github.com/adk-go-ext/longsession/replay/conversation"
+	"github.com/adk-go-ext/longsession/internal/testkit/recorded"
 )
 
 // agentSession plays requests of one agent through a meter.
@@ -235,40 +233,22 @@ func TestAServerThatCutsPromptsIsReportedAgainAfterAFullCount(t *testing.T) {
 // recorded counts hold the recorded application's instructions and tools, which the recording lacks.
 func playReal(t *testing.T, each func(call int, expected measured, count int)) {
 	t.Helper()
-	folder := os.Getenv("LONGSESSION_DATA")
-	if folder == "" {
-		t.Skip("LONGSESSION_DATA is not set: no real conversations")
-	}
-	all, err := conversation.ReadFile(filepath.Join(folder, "coding_agent_sessions.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	calls := 0
-	for _, c := range all {
+	for _, c := range recorded.Read(t, "coding_agent_sessions.jsonl") {
 		s := newAgentSession(t, Config{ContextWindow: 1_000_000})
 		counted, before := 0, 0
-		for i, turn := range c.Turns {
-			s.req.Contents = append(s.req.Contents, turn.User)
-			for j, step := range turn.Steps {
-				if len(c.Compactions) > 0 && (i > c.Compactions[0].Turn || i == c.Compactions[0].Turn && j >= c.Compactions[0].Step) {
-					break // later counts are of prompts that the recording does not have
-				}
-				// A count that is repeated belongs to an answer that was recorded in several pieces.
-				if step.PromptTokens > 0 && step.PromptTokens != before {
-					before = step.PromptTokens
-					got := s.call(step.PromptTokens)
-					counted, calls = counted+1, calls+1
-					each(counted, got, step.PromptTokens)
-				}
-				s.req.Contents = append(s.req.Contents, step.Answer)
-				if len(step.Responses) > 0 {
-					results := &genai.Content{Role: genai.RoleUser}
-					for _, r := range step.Responses {
-						results.Parts = append(results.Parts, &genai.Part{FunctionResponse: r})
-					}
-					s.req.Contents = append(s.req.Contents, results)
-				}
+		for i, message := range c.Messages {
+			if len(c.Compactions) > 0 && i >= c.Compactions[0].AtMessage {
+				break // later counts are of prompts that the recording does not have
 			}
+			// A count that is repeated belongs to an answer that was recorded in several pieces.
+			if count := message.Usage.PromptTokens; count > 0 && count != before {
+				before = count
+				got := s.call(count)
+				counted, calls = counted+1, calls+1
+				each(counted, got, count)
+			}
+			s.req.Contents = append(s.req.Contents, message.LLM())
 		}
 	}
 	if calls < 300 {

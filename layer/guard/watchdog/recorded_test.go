@@ -1,50 +1,25 @@
 package watchdog_test
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/adk-go-ext/longsession/internal/testkit/recorded"
 	"github.com/adk-go-ext/longsession/layer/guard/watchdog"
-	"github.com/adk-go-ext/longsession/replay/conversation"
 )
 
-// recorded returns the recorded conversations with tools, or skips the test.
-func recorded(t *testing.T) []*conversation.Conversation {
+// conversations returns the recorded conversations, or skips the test.
+func conversations(t *testing.T) []recorded.Conversation {
 	t.Helper()
-	dir := os.Getenv("LONGSESSION_DATA")
-	if dir == "" {
-		t.Skip("LONGSESSION_DATA is not set: no folder of real conversations")
+	all := recorded.Read(t, "*.jsonl")
+	if len(all) < 100 {
+		t.Fatalf("%d conversations only: the test reads wrongly", len(all))
 	}
-	var out []*conversation.Conversation
-	for _, name := range []string{"coding_agent_sessions.jsonl", "tau_airline_gpt4o.jsonl", "bfcl_memory.jsonl", "memorybank_zh_en.jsonl"} {
-		file, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		for r := conversation.NewReader(file, name); ; {
-			c, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, c)
-		}
-	}
-	if len(out) < 100 {
-		t.Fatalf("%d conversations only: the test reads wrongly", len(out))
-	}
-	return out
+	return all
 }
 
 // call is a call as it is planted: arguments and a response.
@@ -62,23 +37,22 @@ type move struct {
 }
 
 // turns returns the answers of a conversation, by turn.
-func turns(c *conversation.Conversation) [][]move {
-	var out [][]move
-	for _, turn := range c.Turns {
-		var moves []move
-		for _, step := range turn.Steps {
-			m := move{promptTokens: step.PromptTokens}
-			i := 0
-			for _, p := range step.Answer.Parts {
-				m.text = m.text || p.Text != "" && !p.Thought && strings.TrimSpace(p.Text) != ""
-				if p.FunctionCall != nil {
-					m.calls = append(m.calls, call{p.FunctionCall.Name, p.FunctionCall.Args, step.Responses[i].Response})
-					i++
-				}
+func turns(c recorded.Conversation) (out [][]move) {
+	responses := map[string]map[string]any{}
+	for _, m := range c.Messages {
+		responses[m.ToolCallID] = m.Response()
+	}
+	for _, m := range c.Messages {
+		switch m.Role {
+		case "user":
+			out = append(out, nil)
+		case "assistant":
+			answer := move{promptTokens: m.Usage.PromptTokens, text: strings.TrimSpace(m.Content) != ""}
+			for _, tool := range m.ToolCalls {
+				answer.calls = append(answer.calls, call{tool.Function.Name, tool.Args(), responses[tool.ID]})
 			}
-			moves = append(moves, m)
+			out[len(out)-1] = append(out[len(out)-1], answer)
 		}
-		out = append(out, moves)
 	}
 	return out
 }
@@ -135,7 +109,7 @@ func playTurns(t *testing.T, cfg watchdog.Config, all [][]move) (p playback) {
 func TestRecordedSessionsAreNoLoops(t *testing.T) {
 	t.Parallel()
 	sessions, calls, warned := 0, 0, 0
-	for _, c := range recorded(t) {
+	for _, c := range conversations(t) {
 		p := playTurns(t, watchdog.Config{Mode: watchdog.Stop}, turns(c))
 		sessions++
 		calls += p.calls
@@ -169,7 +143,7 @@ func TestRowsOfRecordedSessions(t *testing.T) {
 	} {
 		signal := r.create(2)
 		longest, warned := []int{}, 0
-		for _, c := range recorded(t) {
+		for _, c := range conversations(t) {
 			w, err := watchdog.New(watchdog.Config{})
 			if err != nil {
 				t.Fatal(err)
@@ -382,7 +356,7 @@ func plant(r *rand.Rand, all [][]move, l loop, length int) [][]move {
 func TestPlantedLoopsAreFound(t *testing.T) {
 	t.Parallel()
 	var sessions [][][]move
-	for _, c := range recorded(t) {
+	for _, c := range conversations(t) {
 		if all := turns(c); playTurns(t, watchdog.Config{}, all).calls > 0 {
 			sessions = append(sessions, all)
 		}
