@@ -5,6 +5,7 @@ go 1.25.5
 require (
 	github.com/achetronic/adk-utils-go v0.15.2
 	github.com/adk-go-ext/longsession v0.0.0
+	github.com/adk-go-ext/longsession/replay v0.0.0
 	github.com/dustin/go-humanize v1.0.1
 	github.com/glebarez/sqlite v1.11.0
 	google.golang.org/adk v1.7.0
@@ -48,7 +49,6 @@ require (
 	go.opentelemetry.io/otel/log v0.21.0 // indirect
 	go.opentelemetry.io/otel/metric v1.45.0 // indirect
 	go.opentelemetry.io/otel/trace v1.45.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/net v0.57.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
@@ -67,4 +67,7 @@ require (
 	rsc.io/ordered v1.1.1 // indirect
 )
 
-replace github.com/adk-go-ext/longsession => ../
+replace (
+	github.com/adk-go-ext/longsession => ..
+	github.com/adk-go-ext/longsession/replay => ../replay
+)

@@ -28,6 +28,7 @@ require (
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect
 	code.dny.dev/ssrf v0.3.0 // indirect
 	github.com/adk-go-ext/longsession/cmd/longsession v0.0.0 // indirect
+	github.com/adk-go-ext/longsession/replay v0.0.0 // indirect
 	github.com/agnivade/levenshtein v1.2.2 // indirect
 	github.com/atotto/clipboard v0.1.4 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -115,6 +116,7 @@ replace (
 	github.com/adk-go-ext/longsession => ..
 	github.com/adk-go-ext/longsession/cmd/longsession => ../cmd/longsession
 	github.com/adk-go-ext/longsession/layer/subtask/tools => ../layer/subtask/tools
+	github.com/adk-go-ext/longsession/replay => ../replay
 )
 
 tool github.com/adk-go-ext/longsession/cmd/longsession

@@ -7,6 +7,7 @@ require (
 	github.com/adk-go-ext/longsession v0.0.0
 	github.com/adk-go-ext/longsession/cmd/longsession v0.0.0
 	github.com/adk-go-ext/longsession/layer/subtask/tools v0.0.0
+	github.com/adk-go-ext/longsession/replay v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/modelcontextprotocol/go-sdk v1.4.1
 	github.com/tiktoken-go/tokenizer v0.7.0
@@ -129,6 +130,7 @@ replace (
 	github.com/adk-go-ext/longsession => ..
 	github.com/adk-go-ext/longsession/cmd/longsession => ../cmd/longsession
 	github.com/adk-go-ext/longsession/layer/subtask/tools => ../layer/subtask/tools
+	github.com/adk-go-ext/longsession/replay => ../replay
 )
 
 tool github.com/adk-go-ext/longsession/cmd/longsession

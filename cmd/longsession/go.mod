@@ -7,6 +7,7 @@ require (
 	charm.land/bubbletea/v2 v2.0.9
 	github.com/adk-go-ext/longsession v0.0.0
 	github.com/adk-go-ext/longsession/layer/subtask/tools v0.0.0
+	github.com/adk-go-ext/longsession/replay v0.0.0
 	github.com/agnivade/levenshtein v1.2.2
 	github.com/creack/pty v1.1.24
 	github.com/dustin/go-humanize v1.0.1
@@ -109,4 +110,5 @@ require (
 replace (
 	github.com/adk-go-ext/longsession => ../..
 	github.com/adk-go-ext/longsession/layer/subtask/tools => ../../layer/subtask/tools
+	github.com/adk-go-ext/longsession/replay => ../../replay
 )
