@@ -98,9 +98,7 @@ func fieldKind(text, name string) string {
 		}
 		return kindNumber
 	case classID:
-		if strings.ContainsAny(text, "0123456789") {
-			return kindID
-		}
+		return kindID
 	}
 	return ""
 }

@@ -227,7 +227,10 @@ func (f *finder) is(kind string, t []token, at int) string {
 	return kind
 }
 
-var isWords = set("is are was were be becomes equals now to")
+var (
+	isWords = set("is are was were be becomes equals now to")
+	isVerbs = set("is are was were be now actually")
+)
 
 var scales = set("thousand million billion trillion k m b bn dollars euros pounds yen yuan usd eur gbp per")
 
@@ -241,9 +244,15 @@ func context(t []token, at int) string {
 	var words []string
 	for i := at - 1; i >= 0 && i >= at-8 && len(words) < 2; i-- {
 		if t[i].class == classPunct {
-			if strings.ContainsAny(t[i].text, ".;!?") {
+			if strings.ContainsAny(t[i].text, ".;!?") || len(words) > 0 && strings.ContainsAny(t[i].text, ",:()：") {
 				break
 			}
+			continue
+		}
+		if len(words) > 0 && (t[i].lower == "and" || clauses[t[i].lower]) {
+			break
+		}
+		if numberWords[t[i].lower] {
 			continue
 		}
 		if t[i].class == classWord && len(t[i].text) <= 24 && !stop[strings.TrimSuffix(t[i].lower, "'s")] || t[i].class == classID && len(t[i].text) <= 24 && !isSecret(t[i].text) {
@@ -256,9 +265,17 @@ func context(t []token, at int) string {
 	return strings.Join(words, "")
 }
 
-// idContext returns the word before an identifier if it is directly before it, or before "is" and "number".
+// idContext returns the word before an identifier if it is directly before it, or before "is" and "number". In "the
+// money back for A-17", no word says what A-17 is.
 func (f *finder) idContext(t []token, at int) string {
 	if f.fromTool || !strings.ContainsAny(t[at].text, "0123456789") || isLower(t[at].text[0]) && !isDigit(t[at].text[0]) {
+		return ""
+	}
+	k := at - 1
+	for k >= 0 && (isVerbs[t[k].lower] || t[k].class == classPunct && !strings.ContainsAny(t[k].text, ".,;!?")) {
+		k--
+	}
+	if k < 0 || stop[t[k].lower] {
 		return ""
 	}
 	before := context(t, at)
@@ -300,9 +317,12 @@ func (f *finder) number(s *sentence, i int) int {
 	if to < len(t) && t[to].class == classPunct && t[to].text == "%" {
 		to++
 	}
+	for to+1 < len(t) && (t[to].lower == "x" || t[to].text == "×") && t[to+1].class == classNumber { // 170 x 240
+		to += 2
+	}
 	if to < len(t) && (t[to].class == classWord && !stop[t[to].lower] || t[to].class == classNumber && units[strings.ToLower(t[to].text)]) {
 		to++
-		if to < len(t) && t[to].class == classWord && t[to-1].class == classWord && measured[t[to-1].lower] && !stop[t[to].lower] {
+		if to < len(t) && t[to].class == classWord && t[to-1].class == classWord && (measured[t[to-1].lower] || strings.Contains(t[to-1].text, "-")) && !stop[t[to].lower] {
 			to++
 		}
 	}
@@ -430,7 +450,7 @@ func (f *finder) count(s *sentence, i int) int {
 		return to - 1
 	}
 	to++
-	if to < len(t) && t[to].class == classWord && !stop[t[to].lower] && !strings.HasSuffix(t[to-1].lower, "s") {
+	if to < len(t) && t[to].class == classWord && !stop[t[to].lower] && (!strings.HasSuffix(t[to-1].lower, "s") || measured[t[to-1].lower]) {
 		to++
 	}
 	f.addRange(f.is(kindCount, t, i), s, t, i, to)
@@ -462,7 +482,7 @@ func (f *finder) name(t []token, i int) int {
 			to++
 			continue
 		}
-		if joins[t[to].lower] && to+1 < len(t) && isName(to+1) {
+		if (joins[t[to].lower] || t[to].text == "&") && !isNumbered(t[to-1]) && to+1 < len(t) && isName(to+1) {
 			to += 2
 			continue
 		}
@@ -480,19 +500,34 @@ func (f *finder) name(t []token, i int) int {
 	if from >= to || to-from == 1 && t[from].class == classID {
 		return to - i - 1 // the caller takes the identifier
 	}
-	core := ""
-	for k := from; k < to; k++ {
-		if k > from {
-			core += " "
-		}
-		core += t[k].text
+	if to-from > 1 && isNumbered(t[to-1]) { // Order A-17
+		f.add(f.is(kindID, t, from), words(t[from:to-1]), t[to-1].text)
+		return to - i
 	}
+	core := words(t[from:to])
 	core = strings.TrimSuffix(strings.TrimSuffix(core, "'s"), "’s")
-	if utf8.RuneCountInString(core) < 2 || chatter[strings.ToLower(core)] || openers[strings.ToLower(core)] {
+	if utf8.RuneCountInString(core) < 2 || !strings.ContainsFunc(core, unicode.IsLetter) || chatter[strings.ToLower(core)] || openers[strings.ToLower(core)] {
 		return to - i
 	}
 	f.add(kindName, "", core)
 	return to - i
+}
+
+// isNumbered reports whether a token is an identifier with a digit.
+func isNumbered(t token) bool {
+	return t.class == classID && strings.ContainsAny(t.text, "0123456789")
+}
+
+// words returns tokens with a space between each two.
+func words(t []token) string {
+	var b strings.Builder
+	for i := range t {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t[i].text)
+	}
+	return b.String()
 }
 
 // begins reports whether the token at i is the first word of a sentence, a quotation or a list item.
@@ -513,16 +548,16 @@ func begins(t []token, i int) bool {
 }
 
 var (
-	joins     = set("of the de la van von der di du del and & für und et")
+	joins     = set("of the de la van von der di du del and für und et")
 	neverName = set("i i'm i've i'll i'd a an the and but or so if it it's that this my your our we you he she they is are was were not no yes ok okay mr mrs ms dr")
 	openers   = set("hi hello hey dear thanks thank please sorry well oh great good sure absolutely certainly of course here there some many most also then now today " +
 		"just maybe perhaps however though although while since because what when where who why how which whose have has had do does did can could would should will may might let " +
 		"lately recently speaking one two three another each every all both either neither in on at by for from with without after before during until as to into over under between " +
-		"first second third next last finally overall additionally moreover remember consider try use add make get keep take give look see yeah wow nice")
+		"first second third next last finally overall additionally moreover remember consider try use add make get keep take give look see yeah wow nice guess")
 )
 
-// own adds what a sentence says of what is the speaker's: "my X is Y", and what the speaker likes.
-// It adds nothing that holds one of the other values of the sentence.
+// own adds what a sentence says of what is the speaker's: "my X is Y". It adds nothing that holds one of
+// the other values of the sentence.
 func (f *finder) own(s *sentence, others []found) {
 	t := s.tokens
 	holds := func(text string) bool {
@@ -541,21 +576,23 @@ func (f *finder) own(s *sentence, others []found) {
 				if k == i+1 || t[k].lower != "is" && t[k].lower != "are" && t[k].lower != "was" {
 					continue
 				}
-				if text := phrase(s, k+1, 4); text != "" && !holds(text) {
+				if text := phrase(s, k+1, 4); text != "" && !holds(text) && !judging(text) {
 					f.add(kindOwn+markIs, s.text[t[i+1].begin:t[k].end], text)
 				}
 				break
 			}
 		}
-		if likes[w] && i > 0 && (t[i-1].lower == "i" || t[i-1].lower == "also" || t[i-1].lower == "really" || t[i-1].lower == "always") {
-			if text := phrase(s, i+1, 6); text != "" && !holds(text) {
-				f.add(kindLikes, "", t[i].text+" "+text)
-			}
-		}
 	}
 }
 
-var likes = set("like love hate prefer enjoy never dislike avoid decided love")
+// judging reports whether a text is what follows in "my boss is very demanding" and "my routine is working": an opinion,
+// and no value.
+func judging(text string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(text), " ")
+	return judges[word] || strings.HasSuffix(word, "ing")
+}
+
+var judges = set("just really very pretty so too quite already always not still")
 
 // phrase returns at most n words from the token at i on, up to a sign, and without stop words at the end.
 func phrase(s *sentence, i, n int) string {

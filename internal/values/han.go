@@ -70,7 +70,7 @@ func (f *finder) hanNumber(t []token, i, at int) int {
 			}
 		}
 	}
-	if end == from || numerals == 1 && (strings.HasPrefix(run[at:], "一") || strings.HasPrefix(run[at:], "几")) && !strings.Contains(run[from:end], "月") {
+	if end == from || strings.HasPrefix(run[at:], "第一次") || numerals == 1 && (strings.HasPrefix(run[at:], "一") || strings.HasPrefix(run[at:], "几")) && !strings.Contains(run[from:end], "月") {
 		return 0 // 一个 is "a", 几个 is "some"
 	}
 	kind := kindNumber

@@ -15,7 +15,6 @@ const (
 	kindThing   = "thing"   // in Chinese, what follows words such as "is called"
 	kindCount   = "count"   // a number in words: "ten years"
 	kindOwn     = "own"     // "my X is Y"
-	kindLikes   = "likes"   // what someone likes, hates or never does
 	kindFailure = "failure" // an error that a tool reported
 )
 
@@ -31,7 +30,7 @@ const (
 // because some sets of questions ask for little else.
 var weights = map[string]float64{
 	kindDate: 1, kindQuote: 1.2, kindID: 1.2, kindPath: 1, kindLink: 1, kindNumber: 1.1, kindMoney: 1.1, kindName: 1.2,
-	kindThing: .8, kindCount: .6, kindOwn: .5, kindLikes: .3, kindFailure: .5,
+	kindThing: .8, kindCount: .6, kindOwn: .5, kindFailure: .5,
 }
 
 const (

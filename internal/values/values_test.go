@@ -2,6 +2,7 @@ package values_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,46 @@ func TestValuesAreFound(t *testing.T) {
 }
 
 // The user's values come first among equals, and a value that was mentioned again before others.
+// Each text has the values, and none of what follows them.
+var choices = []struct {
+	text string
+	want []string
+	not  []string
+}{
+	{"Something is wrong with the wool rug 170 x 240: the rug is 160 and not 170 cm wide.", []string{"wool rug 170 x 240", "rug 160", "rug 170 cm"}, []string{"rug x", "x rug"}},
+	{"The glasses are cracked: two of the six glasses.", []string{"six glasses"}, []string{"glasses two"}},
+	{"I ordered a set of 6 hand-blown glasses.", []string{"6 hand-blown glasses"}, nil},
+	{"The other box came after eleven business days.", []string{"eleven business days"}, nil},
+	{"Brand & Sohn carries it.", []string{"Brand & Sohn"}, nil},
+	{"It is on its way and arrives within 5 days.", []string{"arrives 5 days"}, []string{"way"}},
+	{"She wants the money back for A-1041 and R-17.", []string{"A-1041", "R-17"}, []string{"money"}},
+	{"We had to refund order A-1041. Order A-1041 is done.", []string{"A-1041"}, []string{"| Order"}},
+	{"She is right more often than I like to admit.", nil, []string{"admit"}},
+	{"My boss is very demanding, my routine is working, and my favorite dish is lasagna.", []string{"lasagna"}, []string{"demanding", "working"}},
+	{"我们第一次聊天。", nil, []string{"第一次"}},
+}
+
+func TestAValueSaysWhatItIsAndNoMore(t *testing.T) {
+	t.Parallel()
+	for _, c := range choices {
+		block := values.Block(1000, nil, values.Of([]*session.Event{said("user", c.text, 0)}, nil))
+		for _, want := range c.want {
+			if !strings.Contains(block, want) {
+				t.Errorf("%q lacks %q: %q", c.text, want, block)
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(block, not) {
+				t.Errorf("%q has %q: %q", c.text, not, block)
+			}
+		}
+	}
+	answer := event("desk", 0, &genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "look_up", Response: map[string]any{"cabin": "basic_economy", "origin": "JFK"}}})
+	if got := texts(values.Of([]*session.Event{answer}, nil)); !slices.Contains(got, "cabin basic_economy") || !slices.Contains(got, "origin JFK") {
+		t.Errorf("the fields of a result do not say what their values are: %q", got)
+	}
+}
+
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	got := texts(values.Of([]*session.Event{
