@@ -13,7 +13,7 @@ import (
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
-// charged wraps a summarizer that calls no model, or reports no usage. For each summary it reports
+// charged wraps a summarizer that calls no model, or tells nothing of what it used. For each summary it reports
 // the tokens that a model would have read, with the library's own prompt, and written.
 type charged struct {
 	compaction.Summarizer
@@ -45,7 +45,7 @@ func chargeFor(inner compaction.Summarizer, model string, charge func(tokens.Usa
 // Summarize implements the summarizer.
 func (c charged) Summarize(ctx context.Context, req summarizer.Request) (summarizer.Result, error) {
 	result, err := c.Summarizer.Summarize(ctx, req)
-	if err != nil || result.Usage.Total() > 0 || result.Content == nil {
+	if err != nil || result.Usage.Add(result.Estimated).Total() > 0 || result.Content == nil {
 		return result, err
 	}
 	reader := &reader{answer: result.Content}

@@ -98,6 +98,9 @@ func (r *run) noteDifferences(played Played) {
 	if n := implausibleOutputs(r.c); n > 0 {
 		r.note("recorded token counts of answers that cannot be right, not followed: %d", n)
 	}
+	if r.failure != nil {
+		r.note("summaries that could not be written: %d; the first: %v", r.report.Summarizer.Failed, r.failure)
+	}
 	if r.overAsRecorded > 0 {
 		r.note("prompts that the recording's provider counted above the context window, although the counts given to the library were below it: %d", r.overAsRecorded)
 	}

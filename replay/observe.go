@@ -7,6 +7,7 @@ import (
 
 	"github.com/adk-go-ext/longsession/compaction"
 	"github.com/adk-go-ext/longsession/record"
+	"github.com/adk-go-ext/longsession/tokens"
 )
 
 // observe is the policy's observer. It records each compaction and its cost, and then calls the
@@ -18,19 +19,27 @@ func (r *run) observe(ctx context.Context, o compaction.Observation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sum := &r.report.Summarizer
-	if o.Usage.Total() > 0 {
-		sum.Calls++
-		sum.PromptTokens += o.Usage.PromptTokens
-		sum.OutputTokens += o.Usage.OutputTokens
-		cost := o.Cost
-		if r.opts.SummaryModel.Priced() {
-			cost = r.opts.SummaryModel.Cost(o.Usage)
-		}
+	used := o.Usage.Add(o.Estimated)
+	if used.Total() > 0 {
+		cost := costOf(o, r.opts.SummaryModel, r.policy.Config.Registry)
+		sum.Calls += max(1, o.Answers)
+		sum.PromptTokens += used.PromptTokens
+		sum.OutputTokens += used.OutputTokens
 		sum.Dollars += cost
 		r.spends = append(r.spends, spend{r.calls, nanos(cost)})
 	}
+	if r.policy.Config.Model != nil && o.Outcome != compaction.Started {
+		sum.Seconds += o.Duration.Seconds()
+	}
 	switch o.Outcome {
 	case compaction.Stored:
+		switch {
+		case o.Trigger == record.TriggerMerge && o.TokensAfter > o.TokensBefore: // shown whole again, and not written
+		case o.Model != "":
+			sum.Written++
+		case r.policy.Config.Model != nil:
+			sum.WithoutModel++
+		}
 		r.unchecked = true
 		r.stored[o.RecordID] = len(r.made)
 		r.made = append(r.made, Compaction{
@@ -39,8 +48,19 @@ func (r *run) observe(ctx context.Context, o compaction.Observation) {
 			ByPrice: byPrice(o.Economy),
 		})
 	case compaction.Failed:
-		sum.Failed++
+		if sum.Failed++; r.failure == nil {
+			r.failure = o.Err
+		}
 	}
+}
+
+// costOf is what the calls for a summary cost, in USD: at a price, or at that of the model that wrote it.
+func costOf(o compaction.Observation, price tokens.Model, known *tokens.Registry) float64 {
+	if price.Priced() {
+		return price.Cost(o.Usage.Add(o.Estimated))
+	}
+	price, _ = known.Lookup(o.Model)
+	return o.Cost + price.Cost(o.Estimated)
 }
 
 // fillCompactions completes the compactions from their records in storage.

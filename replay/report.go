@@ -159,19 +159,25 @@ func byPrice(e compaction.Economy) *ByPrice {
 
 // Summaries is the cost of writing summaries.
 type Summaries struct {
-	// Calls counts calls of the summary model. Estimated is how many of them were not made, because
-	// the summarizer calls no model. Their tokens are those of the prompt that a model would have
+	// Calls counts calls of the summary model that it answered. Estimated is how many of them were not
+	// made, because the summarizer calls no model. Their tokens are those of the prompt that a model would have
 	// read and of the summary that was written, at the recording's scale.
 	Calls     int `json:"calls"`
 	Estimated int `json:"estimated_calls"`
-	// PromptTokens and OutputTokens are sums over Calls.
+	// PromptTokens and OutputTokens are sums over Calls. They are estimates for calls whose usage the model does not report.
 	PromptTokens int `json:"prompt_tokens"`
 	OutputTokens int `json:"output_tokens"`
 	// Dollars is at the prices of Options.SummaryModel. If it has none, it is the cost that the
 	// compaction service reports, and estimated calls are at the prices of Options.Model.
 	Dollars float64 `json:"dollars"`
-	// Failed counts compactions that failed.
+	// Failed counts compactions that failed. Report.Notes has the reason of the first.
 	Failed int `json:"failed"`
+	// Written counts the stored summaries that a model wrote. If Policy.Config has a Model, WithoutModel counts those that were
+	// stored without it, after a failure or to make them shorter, and Seconds is how long all compactions took, which is
+	// how long that model took but for milliseconds. They are 0 otherwise.
+	Written      int     `json:"written,omitempty"`
+	WithoutModel int     `json:"without_model,omitempty"`
+	Seconds      float64 `json:"seconds,omitempty"`
 	// Measured is of how many summaries that a model wrote the share of kept values was measured, Kept the mean of these
 	// shares, from 0 to 1, and Invented how many values were cut out of summaries because their windows do not have them.
 	Measured int     `json:"measured,omitempty"`

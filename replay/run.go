@@ -48,6 +48,7 @@ type run struct {
 	made      []Compaction
 	unchecked bool // a record was stored since the last check of the view
 	spends    []spend
+	failure   error // of the first compaction that failed
 }
 
 func playUnder(ctx context.Context, c *conversation.Conversation, policy Policy, window int, opts Options, w *whole) (*Report, error) {

@@ -104,6 +104,9 @@ func (s Summaries) add(o Summaries) Summaries {
 		OutputTokens: s.OutputTokens + o.OutputTokens,
 		Dollars:      s.Dollars + o.Dollars,
 		Failed:       s.Failed + o.Failed,
+		Written:      s.Written + o.Written,
+		WithoutModel: s.WithoutModel + o.WithoutModel,
+		Seconds:      s.Seconds + o.Seconds,
 	}
 }
 
