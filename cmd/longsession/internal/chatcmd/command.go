@@ -80,6 +80,17 @@ func AddSettings(cmd *cobra.Command, values *config.Values) {
 	}
 }
 
+// ServerSettings are the flags that say where a model is: a part of those of [AddSettings].
+func ServerSettings(values *config.Values) []setting.Setting {
+	var all []setting.Setting
+	for _, key := range config.Keys() {
+		if key.Flag == "base-url" || key.Flag == "server-timeout" {
+			all = append(all, settingOf(key, values))
+		}
+	}
+	return all
+}
+
 // settingOf is the flag of a key.
 func settingOf(key config.Key, values *config.Values) setting.Setting {
 	typed := ""

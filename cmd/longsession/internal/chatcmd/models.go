@@ -48,6 +48,7 @@ var (
 type source struct {
 	baseURL  string        // of a server that speaks OpenAI's protocol; "" for the provider of the name
 	named    string        // what has set baseURL; "" for the flag and its key
+	flag     string        // that names the model; "" for --model
 	patience time.Duration // how long such a server may send nothing; 0 is the default
 	env      func(name string) string
 }
@@ -125,19 +126,23 @@ func (s source) open(ctx context.Context, name string) (model.LLM, error) {
 		}
 		return m, nil
 	}
+	flag, shown := s.ofModel(), terminal.Printable(name)
 	switch {
 	case isGemini(name):
 		if !s.haveGemini() {
-			return nil, fmt.Errorf("--model is %s, and no key is set: set GEMINI_API_KEY, name another server with --base-url, or use --model scripted:demo without a key", terminal.Printable(name))
+			return nil, fmt.Errorf("%s is %s, and no key is set: set GEMINI_API_KEY, name another server with --base-url, or use %s scripted:demo without a key", flag, shown, flag)
 		}
 		return s.openGemini(ctx, name)
 	case isOpenAI(name) && s.first(openAIKeys) != "":
 		return openai.New(openai.Config{Model: name, BaseURL: defaultOpenAI, Key: s.first(openAIKeys), Idle: s.patience})
 	case isOpenAI(name):
-		return nil, fmt.Errorf("--model is %s, and no key is set: set OPENAI_API_KEY, or name another server with --base-url", terminal.Printable(name))
+		return nil, fmt.Errorf("%s is %s, and no key is set: set OPENAI_API_KEY, or name another server with --base-url", flag, shown)
 	}
-	return nil, fmt.Errorf("--model is %s, and nobody is known who serves it: name the server with --base-url, such as --base-url http://localhost:11434/v1 for Ollama, or use a model of Gemini", terminal.Printable(name))
+	return nil, fmt.Errorf("%s is %s, and nobody is known who serves it: name the server with --base-url, such as --base-url http://localhost:11434/v1 for Ollama, or use a model of Gemini", flag, shown)
 }
+
+// ofModel is the flag that names the model.
+func (s source) ofModel() string { return cmp.Or(s.flag, "--model") }
 
 // openGemini opens a model of Gemini. The library's errors have its whole config, key included, so they are not passed on.
 func (s source) openGemini(ctx context.Context, name string) (model.LLM, error) {
@@ -152,7 +157,7 @@ func (s source) openGemini(ctx context.Context, name string) (model.LLM, error) 
 		Backend: genai.BackendGeminiAPI, APIKey: s.first(geminiKeys), HTTPClient: s.patient(http.DefaultTransport),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("--model is %s, and Gemini's client cannot be made: check GEMINI_API_KEY and the variables of Google's libraries", terminal.Printable(name))
+		return nil, fmt.Errorf("%s is %s, and Gemini's client cannot be made: check GEMINI_API_KEY and the variables of Google's libraries", s.ofModel(), terminal.Printable(name))
 	}
 	return s.explaining(m), nil
 }

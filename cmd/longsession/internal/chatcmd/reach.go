@@ -60,11 +60,11 @@ func (s *Setup) Reach(ctx context.Context) (where string, err error) {
 	if variable, _ := s.KeyOf(); variable != "" {
 		key = s.source.env(variable)
 	}
+	base := s.address()
 	switch {
 	case s.plays():
 		return "", nil
 	case s.source.baseURL != "" || isOpenAI(name):
-		base := strings.TrimSuffix(cmp.Or(s.source.baseURL, defaultOpenAI), "/")
 		header := http.Header{}
 		if key != "" {
 			header.Set("Authorization", "Bearer "+key)
@@ -75,14 +75,33 @@ func (s *Setup) Reach(ctx context.Context) (where string, err error) {
 		}
 		return host(base), listed(body, name)
 	case s.source.vertex():
-		return "Vertex AI", ErrUnlisted
+		return s.Server(), ErrUnlisted
 	}
-	base := strings.TrimSuffix(cmp.Or(s.source.env(geminiAddress), "https://generativelanguage.googleapis.com"), "/")
 	_, err = ask(ctx, base+"/v1beta/models/"+url.PathEscape(strings.TrimPrefix(name, "models/")), http.Header{"X-Goog-Api-Key": {key}})
 	if errors.Is(err, ErrUnlisted) {
 		err = fmt.Errorf("the server does not have the model %s", terminal.Printable(name))
 	}
 	return host(base), err
+}
+
+// Server is where the model is, "" for one that needs no server.
+func (s *Setup) Server() string {
+	switch {
+	case s.plays():
+		return ""
+	case s.source.baseURL == "" && !isOpenAI(s.Model.Name()) && s.source.vertex():
+		return "Vertex AI"
+	}
+	return host(s.address())
+}
+
+// address is that of the model's server, without a slash at its end. It has no meaning for a script and for Vertex AI.
+func (s *Setup) address() string {
+	address := cmp.Or(s.source.env(geminiAddress), "https://generativelanguage.googleapis.com")
+	if s.source.baseURL != "" || isOpenAI(s.Model.Name()) {
+		address = cmp.Or(s.source.baseURL, defaultOpenAI)
+	}
+	return strings.TrimSuffix(address, "/")
 }
 
 func host(base string) string {

@@ -32,6 +32,8 @@ type Request struct {
 	// Window and Price are what the person says about the model. Zero is what is known of it.
 	Window int
 	Price  tokens.Model
+	// Flag is the flag that names the model, "" for --model. Errors have it.
+	Flag string
 }
 
 // Setup is what a chat is made from.
@@ -42,6 +44,7 @@ type Setup struct {
 	// File is the file of settings that was read, "" for none.
 	File   string
 	source source
+	free   bool // nothing that the model does costs anything
 }
 
 // Open returns a model by its name, from where the settings say.
@@ -51,7 +54,7 @@ func (s *Setup) Open(ctx context.Context, name string) (model.LLM, error) {
 
 // Resolve resolves the settings as a chat has them: it opens the model, and calls none. The error says what was refused.
 func Resolve(ctx context.Context, r Request) (*Setup, error) {
-	s := &Setup{source: source{env: os.Getenv}}
+	s := &Setup{source: source{env: os.Getenv, flag: r.Flag}}
 	in := config.In{Flag: r.Flags, OneShot: r.OneShot, Piped: r.Piped, Yolo: r.Yolo, Today: r.Today}
 	if in.Today.IsZero() {
 		in.Today = time.Now()
@@ -101,15 +104,15 @@ func Resolve(ctx context.Context, r Request) (*Setup, error) {
 			return nil, err
 		}
 	}
-	free := s.source.free(used, in.Registry)
-	if free {
+	s.free = s.source.free(used, in.Registry)
+	if s.free {
 		on, unpriced := true, string(guard.UnpricedWarn)
 		in.App.Preset.NoCeiling, in.App.Preset.Unpriced = &on, &unpriced
 	}
 	if s.Settings, err = config.Resolve(in); err != nil {
 		return nil, err
 	}
-	if free { // preset's note on a small model is about money, and there is none to be saved
+	if s.free { // preset's note on a small model is about money, and there is none to be saved
 		s.Settings.Notes = slices.DeleteFunc(s.Settings.Notes, func(n string) bool { return strings.HasSuffix(n, "to save money.") })
 	}
 	s.Model, err = s.source.open(ctx, s.Settings.Model.Value)
