@@ -58,6 +58,24 @@ func tokensOf(c replay.Counts, calls int) string {
 	return b.String()
 }
 
+// written is what a model wrote of the summaries, and what they keep: "" if no model was to write any.
+func written(s replay.Summaries) string {
+	if s.Written+s.WithoutModel+s.Failed == 0 || s.Seconds == 0 && s.Written == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s of %s by the model", terminal.Commas(s.Written), terminal.Commas(s.Written+s.WithoutModel))
+	if s.Measured > 0 {
+		text += fmt.Sprintf(", %.0f%% of the values kept", 100*s.Kept)
+	}
+	if s.Invented > 0 {
+		text += fmt.Sprintf(", %s invented", terminal.Commas(s.Invented))
+	}
+	if s.Seconds > 0 {
+		text += fmt.Sprintf(", %.1f s", s.Seconds)
+	}
+	return text
+}
+
 func were(n int) string {
 	if n == 1 {
 		return "1 was"

@@ -51,12 +51,14 @@ func Write(w io.Writer, page Page) error {
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count":    terminal.Commas[int],
-	"few":      terminal.Plural[int],
-	"percent":  percent,
-	"dollars":  dollars,
-	"share":    share,
-	"tokens":   tokensOf,
-	"overlong": overlong,
-	"add":      func(a, b int) int { return a + b },
+	"count":     terminal.Commas[int],
+	"few":       terminal.Plural[int],
+	"percent":   percent,
+	"dollars":   dollars,
+	"share":     share,
+	"tokens":    tokensOf,
+	"overlong":  overlong,
+	"written":   written,
+	"percentOf": func(part *float64) string { return percent(100 * *part) },
+	"add":       func(a, b int) int { return a + b },
 }).ParseFS(assets, "assets/*.html"))

@@ -71,6 +71,29 @@ func TestEveryNumberOfAReportStandsOnThePage(t *testing.T) {
 	}
 }
 
+// TestThePageSaysWhatAModelWrote, and nothing of it where no model did.
+func TestThePageSaysWhatAModelWrote(t *testing.T) {
+	t.Parallel()
+	r, share := made("harbour", "default", 60, 8000), 0.
+	r.Summarizer = replay.Summaries{Calls: 4, PromptTokens: 1, Written: 3, WithoutModel: 2, Measured: 3, Kept: .526, Invented: 7, Seconds: 12.34}
+	r.With.Said, r.With.SaidWhole = 8, 6
+	r.Compactions[0].Kept, r.Compactions[0].Invented = &share, 5
+	_, root := write(t, pageOf(r))
+	const all5 = "3 of 5 by the model, 53% of the values kept, 7 invented, 12.3 s"
+	if seen := text(all(root, named("table"))[0]); !strings.Contains(seen, all5) {
+		t.Errorf("the totals lack %q: %s", all5, seen)
+	}
+	seen := text(all(root, named("section"))[0])
+	for _, want := range []string{all5, "75.0% of people's messages", "0.0% of the values kept · 5 invented, cut out"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the section lacks %q: %s", want, seen)
+		}
+	}
+	if _, root = write(t, pageOf(made("harbour", "default", 60, 8000))); strings.Contains(text(root), "by the model") {
+		t.Error("a page without a model says what one wrote")
+	}
+}
+
 func TestEveryPartOfThePageCanBeReached(t *testing.T) {
 	t.Parallel()
 	page := pageOf(made("harbour", "a", 20, 8000), made("garden", "a", 20, 8000), made("mill", "a", 20, 8000))

@@ -94,7 +94,7 @@ func (v *view) addTotals(totals []replay.Total, number func(string) int) {
 		cheapest := slices.Contains(best, i) && len(totals) > 1
 		v.Totals = append(v.Totals, totalRow{Total: t, Policy: number(t.Policy), Best: cheapest, Tied: cheapest && len(best) > 1})
 		v.Priced = v.Priced || t.Without.Dollars > 0 || t.With.Dollars > 0
-		v.Asked = v.Asked || t.Summarizer.Calls > 0
+		v.Asked = v.Asked || t.Summarizer.Calls > 0 || t.Summarizer.Failed > 0
 		v.Judged = v.Judged || t.Facts != nil
 	}
 	if len(best) > 0 {
