@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/config"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chatcmd"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
@@ -19,6 +21,7 @@ import (
 	"github.com/adk-go-ext/longsession/layer/toolresult"
 	"github.com/adk-go-ext/longsession/layer/toolsearch"
 	"github.com/adk-go-ext/longsession/replay"
+	"github.com/adk-go-ext/longsession/summarizer"
 	"github.com/adk-go-ext/longsession/tokens"
 )
 
@@ -36,11 +39,16 @@ type flags struct {
 	// hindsight looks for the best fixed threshold.
 	hindsight bool
 
-	model, summaryModel string
-	price               tokens.Model // prices only
-	fixed               replay.Fixed
-	watchdog            string
-	ceiling             tokens.Nano
+	model    string
+	price    tokens.Model // prices only
+	fixed    replay.Fixed
+	watchdog string
+	ceiling  tokens.Nano
+
+	// What follows is about the models that write summaries.
+	summaryPrice   tokens.Model  // prices only
+	summaryCeiling tokens.Nano   // 0 is none
+	server         config.Values // where they are
 
 	// perMonth is how many such conversations there are in a month, 0 if unknown.
 	perMonth         int
@@ -59,51 +67,67 @@ const maxJobs = 256
 
 // settings describes the flags, in the order of the help.
 func (f *flags) settings() []setting.Setting {
-	gemini := slices.DeleteFunc(slices.Clone(pricing.Models), func(name string) bool { return !strings.HasPrefix(name, "gemini-") })
-	return append(f.policy.settings(),
-		setting.Setting{Name: "mcp-tools", Value: setting.Texts(&f.policy.layers.mcp, checkPattern),
-			Help: "recorded tools that may be deferred, by name; * and ? match anything (may be repeated; default: those that begin with mcp__)"},
-		setting.Setting{Name: "mirror", Value: setting.Switch(&f.mirror), Help: "also compact where the recorded application did"},
-		setting.Setting{Name: "hindsight", Value: setting.Switch(&f.hindsight),
-			Help: "also look for the fixed size at which compaction would have been cheapest, which nobody knows in advance"},
-		setting.Setting{Name: "grid", Value: gridValue(&f.grid), Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
+	return slices.Concat(f.policy.settings(), f.runSettings(), f.writerSettings(), f.outputSettings())
+}
 
-		setting.Setting{Name: "model", Value: setting.Text(&f.model), Complete: setting.OneOf(pricing.Models...),
+// runSettings describes the flags that say what is played, and how it is counted.
+func (f *flags) runSettings() []setting.Setting {
+	return []setting.Setting{
+		{Name: "mcp-tools", Value: setting.Texts(&f.policy.layers.mcp, checkPattern),
+			Help: "recorded tools that may be deferred, by name; * and ? match anything (may be repeated; default: those that begin with mcp__)"},
+		{Name: "mirror", Value: setting.Switch(&f.mirror), Help: "also compact where the recorded application did"},
+		{Name: "hindsight", Value: setting.Switch(&f.hindsight),
+			Help: "also look for the fixed size at which compaction would have been cheapest, which nobody knows in advance"},
+		{Name: "grid", Value: gridValue(&f.grid), Complete: completeGrid, Help: "compare policies: 'key=value,value key=value,...'"},
+
+		{Name: "model", Value: setting.Text(&f.model), Complete: setting.OneOf(pricing.Models...),
 			Help: "the agent's model, for its prices and context window"},
-		setting.Setting{Name: "summary-model", Value: setting.Text(&f.summaryModel), Complete: setting.OneOf(gemini...),
-			Help: "the model that writes the summaries of --summarizer gemini; for other summarizers, the model whose prices apply to summaries, instead of --model"},
-		setting.Setting{Name: "price", Value: pricing.Value(&f.price), Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
-		setting.Setting{Name: "fixed", Value: fixedValue(&f.fixed), Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
+		{Name: "price", Value: pricing.Value(&f.price), Help: "prices of the agent's model in USD per million tokens: 'input=3,cached=0.3,output=15'"},
+		{Name: "fixed", Value: fixedValue(&f.fixed), Complete: setting.OneOf("auto\tas recorded, unless over half of the window", "recorded\tas recorded"),
 			Help: "tokens that every prompt has in addition to the messages (instructions, tools): a number, recorded (as the recorded counts imply), or auto (the same, unless that is over half of the window)"},
 
-		setting.Setting{Name: "per-month", Value: setting.Int(&f.perMonth, 0, setting.NoLimit, "says the saving per 1,000"),
+		{Name: "per-month", Value: setting.Int(&f.perMonth, 0, setting.NoLimit, "says the saving per 1,000"),
 			Help: "such conversations in a month: the recommendation says what they would save; 0: per 1,000 conversations"},
-		setting.Setting{Name: "no-recommendation", Value: setting.Switch(&f.noRecommendation),
+		{Name: "no-recommendation", Value: setting.Switch(&f.noRecommendation),
 			Help: "play no other policies to recommend one; a run then takes a third to a half of the time"},
 
-		setting.Setting{Name: "watchdog", Value: setting.Choice(&f.watchdog, string(watchdog.Warn), string(watchdog.Off)),
+		{Name: "watchdog", Value: setting.Choice(&f.watchdog, string(watchdog.Warn), string(watchdog.Off)),
 			Help: "report where the recorded agent went in circles, and where a watchdog would have stopped it: warn, off"},
-		setting.Setting{Name: "max-session-cost-usd", Value: pricing.Ceiling(&f.ceiling),
+		{Name: "max-session-cost-usd", Value: pricing.Ceiling(&f.ceiling),
 			Help: "report at which call this ceiling would have stopped a conversation, which is played to its end; 0: none"},
+	}
+}
 
-		setting.Setting{Name: "db", Value: setting.File(&f.db, suggest.SessionFiles...), Help: "keep the sessions in this session file (package persistence)"},
-		setting.Setting{Name: "force", Value: setting.Switch(&f.force), Help: "let --db add sessions to a file that holds sessions of another app; they stay as they are"},
-		setting.Setting{Name: "html", Value: setting.File(&f.html, "html", "htm"), Help: "write a report with charts to this file"},
-		setting.Setting{Name: "json", Value: setting.Switch(&f.json), Help: "write JSON Lines instead of tables"},
+// writerSettings describes the flags about the models that write summaries.
+func (f *flags) writerSettings() []setting.Setting {
+	return slices.Concat([]setting.Setting{
+		{Name: "summary-price", Value: pricing.Value(&f.summaryPrice), Help: "prices of the model that writes the summaries, in the form of --price"},
+		{Name: "max-summary-cost-usd", Value: pricing.Ceiling(&f.summaryCeiling),
+			Help: "the run ends before the summaries of --summarizer model cost more than this; 0: no limit"},
+	}, chatcmd.ServerSettings(&f.server))
+}
 
-		setting.Setting{Name: "only", Value: setting.Texts(&f.only, checkPattern), Complete: completeConversations,
+// outputSettings describes the flags of the report and of the input.
+func (f *flags) outputSettings() []setting.Setting {
+	return []setting.Setting{
+		{Name: "db", Value: setting.File(&f.db, suggest.SessionFiles...), Help: "keep the sessions in this session file (package persistence)"},
+		{Name: "force", Value: setting.Switch(&f.force), Help: "let --db add sessions to a file that holds sessions of another app; they stay as they are"},
+		{Name: "html", Value: setting.File(&f.html, "html", "htm"), Help: "write a report with charts to this file"},
+		{Name: "json", Value: setting.Switch(&f.json), Help: "write JSON Lines instead of tables"},
+
+		{Name: "only", Value: setting.Texts(&f.only, checkPattern), Complete: completeConversations,
 			Help: "replay only the conversation with this ID; * and ? match anything (may be repeated)"},
-		setting.Setting{Name: "limit", Value: setting.Int(&f.limit, 0, setting.NoLimit, "is no limit"), Help: "stop after this many conversations; 0: no limit"},
-		setting.Setting{Name: "jobs", Value: setting.Int(&f.jobs, 1, maxJobs, ""), Help: "conversations to play at once"},
-		setting.Setting{Name: "keep-going", Value: setting.Switch(&f.keepGoing), Help: "leave out conversations that cannot be read or played; the exit code is then 3"},
-		setting.Setting{Name: "quiet", Value: setting.Switch(&f.quiet), Help: "write only the total, and show no progress"},
-	)
+		{Name: "limit", Value: setting.Int(&f.limit, 0, setting.NoLimit, "is no limit"), Help: "stop after this many conversations; 0: no limit"},
+		{Name: "jobs", Value: setting.Int(&f.jobs, 1, maxJobs, ""), Help: "conversations to play at once"},
+		{Name: "keep-going", Value: setting.Switch(&f.keepGoing), Help: "leave out conversations that cannot be read or played; the exit code is then 3"},
+		{Name: "quiet", Value: setting.Switch(&f.quiet), Help: "write only the total, and show no progress"},
+	}
 }
 
 // Command returns the command. Reports name the version; compare is [replay.Compare], or a stand-in
 // for a test.
 func Command(version string, compare Compare) *cobra.Command {
-	f := &flags{policy: defaultPolicy(), model: "gemini-2.5-flash", summaryModel: "gemini-2.5-flash", fixed: replay.FixedAuto, watchdog: string(watchdog.Warn), jobs: min(runtime.GOMAXPROCS(0), maxJobs)}
+	f := &flags{policy: defaultPolicy(), model: "gemini-2.5-flash", summaryCeiling: tokens.Dollar, fixed: replay.FixedAuto, watchdog: string(watchdog.Warn), jobs: min(runtime.GOMAXPROCS(0), maxJobs)}
 	cmd := &cobra.Command{
 		Use:     "replay FILE...",
 		Short:   "Play recorded conversations with and without compaction, and compare",
@@ -133,7 +157,7 @@ func (f *flags) check() error {
 		return exit.Usage("--db with --grid: a session can be stored under one policy only; leave one of the two out")
 	case f.grid != nil && f.hindsight:
 		return exit.Usage("--hindsight with --grid: it has a grid of its own; leave one of the two out")
-	case f.hindsight && (f.policy.summarizer == geminis || f.policy.summarizer == recorded):
+	case f.hindsight && (f.policy.summarizer == byModel || f.policy.summarizer == recorded):
 		return exit.Usage("--hindsight with --summarizer %s: it plays each conversation a dozen times, with summaries of its own; leave one of the two out", f.policy.summarizer)
 	case f.perMonth > 0 && (f.noRecommendation || f.grid != nil):
 		other := "--no-recommendation"
@@ -174,5 +198,6 @@ func matches(pattern, name string) bool {
 func defaultPolicy() policy {
 	cfg := compaction.DefaultConfig()
 	cfg.InvocationThreshold, cfg.SafetyRatio = 0, 0 // when it pays
-	return policy{summarizer: extractive, cfg: cfg, layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
+	cfg.Pack = summarizer.PackDefault
+	return policy{summarizer: extractive, summaryModel: "gemini-2.5-flash", cfg: cfg, layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
 }

@@ -149,7 +149,7 @@ func orUnknown(tokens int) string {
 }
 
 // write writes all sections that are not empty. In a grid, costs of summaries and questions are in
-// the table of policies.
+// the tables of policies.
 func (d *details) write(s terminal.Screen, sum *summary) string {
 	var b strings.Builder
 	if counted := d.counts.text(s); counted != "" {
@@ -161,6 +161,8 @@ func (d *details) write(s terminal.Screen, sum *summary) string {
 		b.WriteString(saidLine(s, sum.totals[0]))
 		b.WriteString(keptLine(s, sum.totals[0]))
 		b.WriteString(factsLine(s, sum.totals[0]))
+	} else {
+		b.WriteString(keptTable(s, sum.totals))
 	}
 	d.findings.write(&b, s, s.Bad, "Findings")
 	d.problems.write(&b, s, s.Bad, "Violations of the rules for a view")
@@ -191,6 +193,9 @@ func summariesLine(on terminal.Screen, t replay.Total) string {
 		line += "; an estimate of what a model would have read and written: no model was called"
 	default:
 		line += fmt.Sprintf("; %s of them are estimates: no model was called for them", terminal.Commas(s.Estimated))
+	}
+	if n := s.Written + s.WithoutModel; n > 0 && s.Seconds > 0 {
+		line += fmt.Sprintf(", %.1f s; it wrote %s of %s stored", s.Seconds, terminal.Commas(s.Written), terminal.Commas(n))
 	}
 	if s.Failed > 0 {
 		line += fmt.Sprintf("; %s failed", terminal.Plural(s.Failed, "attempt"))
@@ -238,38 +243,6 @@ func declarationsLine(on terminal.Screen, d *replay.Declarations) string {
 	return on.Labeled("tools", fmt.Sprintf("%s of %s deferred: %s tokens of declarations in all requests instead of %s; the model would have needed up to %s",
 		terminal.Commas(d.Deferred), terminal.Plural(d.Tools, "tool"), terminal.Commas(d.Tokens), terminal.Commas(d.AllTokens), searches))
 }
-
-// saidLine is how much of what people said the prompts had after the first compaction.
-func saidLine(on terminal.Screen, t replay.Total) string {
-	s := t.With
-	if s.Said == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("after the first compaction, prompts had %s of the messages of people before them word for word", percentOf(s.SaidWhole, s.Said))
-	if s.Instructions > 0 {
-		text += ", and " + percentOf(s.InstructionsWhole, s.Instructions) + " of those that instruct"
-	}
-	return on.Labeled("words", text)
-}
-
-// keptLine is what was found when summaries that a model wrote were checked.
-func keptLine(on terminal.Screen, t replay.Total) string {
-	s := t.Summarizer
-	if s.Measured == 0 && s.Invented == 0 {
-		return ""
-	}
-	var text []string
-	if s.Measured > 0 {
-		text = append(text, fmt.Sprintf("after %s, the view had %.0f%% of the exact values of what was summarized", terminal.Plural(s.Measured, "compaction"), 100*s.Kept))
-	}
-	if s.Invented > 0 {
-		text = append(text, terminal.Plural(s.Invented, "invented value")+" cut out")
-	}
-	return on.Labeled("values", strings.Join(text, "; "))
-}
-
-// percentOf returns a part of all, which is not 0, as in "86%".
-func percentOf(part, all int) string { return fmt.Sprintf("%d%%", 100*part/all) }
 
 // factsLine is the number of questions that can still be answered. It compares with the simplest way
 // to shorten a prompt, which keeps only the newest messages.

@@ -32,38 +32,54 @@ var gridColumns = []column{
 
 var gridNames = []string{"prompt tokens", "saved", "US $", "compactions", "largest prompt", "prefix kept", "facts"}
 
+// gridLine is a policy in a table of policies.
+type gridLine struct {
+	policy string
+	whole  bool // it is no policy, but the whole history
+	values []string
+	best   string // in words, "" for any but the cheapest
+	saved  float64
+}
+
 // gridTable is the result of a grid: every policy over all conversations, below a line for the whole
 // history. The cheapest is highlighted, or named as such where there is no room for a table.
 func gridTable(s terminal.Screen, p *plan, sum *summary) string {
-	type line struct {
-		policy string
-		values []string
-		total  replay.Total
-		best   bool
-	}
 	priced, columns := p.model.Priced(), gridColumns
 	if sum.totals[0].Facts == nil {
 		columns = columns[:len(columns)-1]
 	}
 	without := sum.totals[0].Without
-	lines := []line{{policy: "(no compaction)", values: []string{terminal.Commas(without.PromptTokens), "", dollars(without.Dollars, priced), "", terminal.Commas(without.LargestPrompt), kept(without), ""}}}
+	lines := []gridLine{{policy: "(no compaction)", whole: true, values: []string{terminal.Commas(without.PromptTokens), "", dollars(without.Dollars, priced), "", terminal.Commas(without.LargestPrompt), kept(without), ""}}}
 	best := cheapest(p, sum)
 	for i, t := range sum.totals {
-		lines = append(lines, line{t.Policy, []string{
+		line := gridLine{policy: t.Policy, saved: t.SavedPercent, values: []string{
 			terminal.Commas(t.With.PromptTokens), saved(t.SavedPercent), dollars(t.With.Dollars+t.Summarizer.Dollars, priced),
 			terminal.Commas(t.Compactions), terminal.Commas(t.With.LargestPrompt), kept(t.With), factsShare(t),
-		}, t, slices.Contains(best, i)})
+		}}
+		switch {
+		case !slices.Contains(best, i):
+		case len(best) == 1:
+			line.best = "the cheapest"
+		default:
+			line.best = "cheapest, a tie"
+		}
+		lines = append(lines, line)
 	}
+	return tableOfPolicies(s, columns, gridNames, lines)
+}
+
+// tableOfPolicies writes a table with a line for each policy, or lines of "name: value" where there is no room for it.
+func tableOfPolicies(s terminal.Screen, columns []column, names []string, lines []gridLine) string {
 	const longest = 52
 	table := newTable(s.Width(), longest, columns)
 	fits := s.Tables()
-	for _, l := range lines[1:] {
-		fits = fits && uniseg.StringWidth(point(l.policy)) <= table.name
+	for _, l := range lines {
+		fits = fits && (l.whole || uniseg.StringWidth(point(l.policy)) <= table.name)
 	}
 	var b strings.Builder
 	b.WriteByte('\n')
 	if fits {
-		keys := keysOf(sum.totals[0].Policy)
+		keys := keysOf(lines[len(lines)-1].policy)
 		if uniseg.StringWidth(keys) > table.name {
 			b.WriteString(s.Labeled("policies", keys))
 			keys = "policy"
@@ -71,39 +87,41 @@ func gridTable(s terminal.Screen, p *plan, sum *summary) string {
 		over, under := table.head(keys)
 		b.WriteString(s.Strong(over) + "\n" + s.Strong(under) + "\n")
 	}
-	for i, l := range lines {
+	for _, l := range lines {
 		switch {
-		case fits && i == 0:
+		case fits && l.whole:
 			b.WriteString(table.row(l.policy, l.values) + "\n")
 		case fits:
 			row := table.row(point(l.policy), l.values)
-			if l.best {
+			if l.best != "" {
 				row = s.Strong(row)
 			}
 			b.WriteString(row + "\n")
 		default:
-			name := l.policy
-			if l.best && len(best) == 1 {
-				name += " (the cheapest)"
-			} else if l.best {
-				name += " (cheapest, a tie)"
-			}
-			b.WriteString(s.Strong(s.Wrap(name, 2)) + "\n")
-			var all []terminal.Value
-			for i := range columns {
-				if l.values[i] == "" {
-					continue
-				}
-				v := terminal.Value{Name: gridNames[i], Text: l.values[i]}
-				if gridNames[i] == "saved" {
-					v.Paint = gain(s, l.total.SavedPercent)
-				}
-				all = append(all, v)
-			}
-			b.WriteString(s.Values(2, all))
+			b.WriteString(l.listed(s, names[:len(columns)]))
 		}
 	}
 	return b.String()
+}
+
+// listed writes the values of a policy by their names.
+func (l gridLine) listed(s terminal.Screen, names []string) string {
+	title := l.policy
+	if l.best != "" {
+		title += " (" + l.best + ")"
+	}
+	var all []terminal.Value
+	for i, name := range names {
+		if l.values[i] == "" {
+			continue
+		}
+		v := terminal.Value{Name: name, Text: l.values[i]}
+		if name == "saved" {
+			v.Paint = gain(s, l.saved)
+		}
+		all = append(all, v)
+	}
+	return s.Strong(s.Wrap(title, 2)) + "\n" + s.Values(2, all)
 }
 
 // kept is the share of the prompt tokens that repeat the beginning of the previous request, which a

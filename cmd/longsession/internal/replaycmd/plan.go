@@ -16,10 +16,12 @@ type plan struct {
 	*flags
 	version  string
 	policies []planned
-	tried    []tried  // by --hindsight
-	ways     []way    // for the recommendation, the default first
-	says     string   // the policy of the flags, which a grid varies
-	leftOut  []string // contradictory combinations of a grid
+	tried    []tried            // by --hindsight
+	ways     []way              // for the recommendation, the default first
+	says     string             // the policy of the flags, which a grid varies
+	leftOut  []string           // contradictory combinations of a grid
+	writers  map[string]*writer // by the names of their models
+	spending *spending
 	model    tokens.Model
 	summary  tokens.Model // whose prices apply to summaries; zero for those of the agent's model
 	window   int          // in tokens
@@ -38,26 +40,24 @@ type planned struct {
 // value that was given wins: the window is that of --model unless --context-window was given, and
 // summaries have the prices of the agent's model unless --summary-model was given.
 func newPlan(ctx context.Context, f *flags, version string, given func(flag string) bool) (*plan, error) {
-	p := &plan{flags: f, version: version}
-	if err := f.check(); err != nil {
+	p := &plan{flags: f, version: version, spending: &spending{most: f.summaryCeiling}}
+	err := f.check()
+	if err == nil {
+		err = f.checkWriters(given)
+	}
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if p.model, err = agentModel(f.model, f.price, given("context-window")); err != nil {
 		return nil, err
 	}
 	if f.ceiling > 0 && !p.model.Priced() {
 		return nil, exit.Usage("--max-session-cost-usd is %v: %s has no known prices, so nothing could be counted; give --price, or name another --model", f.ceiling, f.model)
 	}
-	if given("summary-model") {
-		if p.summary, err = summaryModel(f); err != nil {
-			return nil, err
-		}
-	}
 	if !given("context-window") {
 		f.policy.cfg.ContextWindow = p.model.ContextWindow
 	}
-	if f.policy.cfg.Registry, err = tokens.NewRegistry(p.model); err != nil {
+	if err := p.setPrices(given); err != nil {
 		return nil, err
 	}
 	f.policy.cfg.AgentModel = f.model
@@ -80,19 +80,20 @@ func (p *plan) isGrid() bool { return p.grid != nil }
 
 // addPolicies builds the policies. A contradictory one is an error, or left out of a grid: of the four
 // points of 'threshold=0,3 overlap=0,1', the one with threshold 3 and overlap 0 is left out and
-// listed in the header. All points that need Gemini share one client.
+// listed in the header. All points that need a model share one client.
 func (p *plan) addPolicies(ctx context.Context, combinations []combination) error {
-	var llm model.LLM
 	for _, c := range combinations {
-		err := c.policy.check()
-		if err == nil && c.policy.summarizer == geminis && llm == nil {
-			if llm, err = geminiModel(ctx, p.summaryModel); err != nil {
-				return err
-			}
-			p.summary, _ = tokens.Lookup(p.summaryModel)
-		}
+		err := p.checkPoint(c.policy)
 		var built replay.Policy
 		if err == nil {
+			var llm model.LLM
+			if c.policy.summarizer == byModel {
+				w, err := p.open(ctx, c.policy.summaryModel)
+				if err != nil {
+					return err
+				}
+				llm, c.policy.cfg.Timeout = w.llm, w.timeout
+			}
 			built, err = c.policy.build(c.name, llm, p.mirror)
 		}
 		switch {
@@ -114,6 +115,14 @@ func (p *plan) addPolicies(ctx context.Context, combinations []combination) erro
 	}
 	p.window = p.policies[0].window
 	return nil
+}
+
+// checkPoint refuses a policy that contradicts itself, or that another point of the grid is the same as.
+func (p *plan) checkPoint(c policy) error {
+	if first := p.summaryModels()[0]; c.summarizer != byModel && c.summaryModel != first {
+		return exit.Usage("no model writes its summaries, so it is the same as with %s", first)
+	}
+	return c.check()
 }
 
 // options returns the options of [replay.Compare].

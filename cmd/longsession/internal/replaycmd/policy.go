@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
+	"log/slog"
 	"strings"
 
-	"google.golang.org/genai"
-
 	"google.golang.org/adk/model"
-	"google.golang.org/adk/model/gemini"
 	"google.golang.org/adk/session"
 
 	"github.com/adk-go-ext/longsession"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/pricing"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/compaction"
@@ -26,15 +24,19 @@ import (
 const (
 	extractive = "extractive"
 	recorded   = "recorded"
-	geminis    = "gemini"
+	byModel    = "model"
 	off        = "off"
 )
 
-var summarizers = []string{extractive + "\tno model", recorded + "\twhere and how the recording was compacted", geminis + "\tneeds a key and costs money", off + "\tno compaction"}
+var summarizers = []string{extractive + "\tno model", recorded + "\twhere and how the recording was compacted", byModel + "\ta model, which may cost money", off + "\tno compaction"}
+
+var packs = []string{string(summarizer.PackDefault), string(summarizer.PackHandover), string(summarizer.PackIntent), string(summarizer.PackCheckpoint)}
 
 // policy holds the flags that a grid can vary.
 type policy struct {
 	summarizer string
+	// summaryModel writes the summaries of byModel. The prices of other summaries may be its, too.
+	summaryModel string
 	// cfg has the values of the flags.
 	cfg      compaction.Config
 	noLedger bool
@@ -46,7 +48,11 @@ func (p *policy) settings() []setting.Setting {
 	c := &p.cfg
 	return append([]setting.Setting{
 		{Name: "summarizer", Value: setting.Choice(&p.summarizer, summarizers...),
-			Help: "the author of the summaries: extractive (no model), recorded (where and how the recording was compacted), gemini (needs GEMINI_API_KEY or GOOGLE_API_KEY), off (no compaction)"},
+			Help: "the author of the summaries: extractive (no model), recorded (where and how the recording was compacted), model (--summary-model, with the keys of a chat), off (no compaction)"},
+		{Name: "summary-model", Value: setting.Text(&p.summaryModel), Complete: setting.OneOf(pricing.Models...),
+			Help: "the model that writes the summaries of --summarizer model: any that a chat takes; for other summarizers, the model whose prices apply to summaries, instead of --model"},
+		{Name: "prompt-pack", Field: "Pack", Value: setting.Choice((*string)(&c.Pack), packs...),
+			Help: "what the prompt of --summarizer model asks for: default, handover, intent, checkpoint"},
 		{Name: "threshold", Field: "InvocationThreshold", Value: numberOr(&c.InvocationThreshold, "price", "turns it off"),
 			Help: "when to compact below a size: price (when it pays at the prices of --model), or after this many turns; 0: only at a size"},
 		{Name: "overlap", Field: "OverlapSize", Value: setting.Int(&c.OverlapSize, 0, setting.NoLimit, ""), Help: "newest turns that stay raw"},
@@ -85,29 +91,33 @@ func (p *policy) safetyRatio() float64 {
 	return compaction.DefaultConfig().SafetyRatio
 }
 
-// check refuses an overlap of 0, which the library would take for the default.
+// check refuses an overlap of 0, which the library would take for the default, and a wording that nobody reads.
 func (p *policy) check() error {
+	if p.cfg.Pack != summarizer.PackDefault && p.summarizer != byModel {
+		return exit.Usage("--prompt-pack is %s with --summarizer %s: no model reads the prompt; use --summarizer model, or leave it out", p.cfg.Pack, p.summarizer)
+	}
 	if p.cfg.OverlapSize == 0 && p.cfg.InvocationThreshold > 0 {
 		return exit.Usage("--overlap is 0 with --threshold %d: the turn just answered would be summarized; use at least 1", p.cfg.InvocationThreshold)
 	}
 	return nil
 }
 
-// build returns the policy under a name. llm writes the summaries of --summarizer gemini. It starts a service with the
+// build returns the policy under a name. llm writes the summaries of --summarizer model. It starts a service with the
 // config and closes it again, because the library's own checks then find every contradiction before the replay begins.
 func (p policy) build(name string, llm model.LLM, mirror bool) (replay.Policy, error) {
 	cfg := p.cfg
 	if p.noLedger {
 		cfg.MaxLedgerTokens = compaction.Off
 	}
-	if !p.byPrice() {
+	if !p.byPrice() && p.summarizer != byModel {
 		cfg.Registry, cfg.AgentModel = nil, "" // only prices need them
 	}
 	cfg.Synchronous = true // a report must not depend on when a background job runs
-	if p.summarizer == geminis {
+	if p.summarizer == byModel {
 		cfg.Model = llm
+		cfg.Logger = slog.New(slog.DiscardHandler) // the report says what failed
 	} else {
-		cfg.Summarizer = summarizer.Extractive{}
+		cfg.Summarizer, cfg.Pack = summarizer.Extractive{}, ""
 	}
 	built := replay.Policy{Name: name, Config: cfg}
 	switch {
@@ -179,7 +189,11 @@ func (p *policy) describeCompaction(mirror bool) string {
 	if c.MaxSummaries > 1 {
 		summaries = fmt.Sprintf("up to %s summaries", terminal.Commas(c.MaxSummaries))
 	}
-	return fmt.Sprintf("%s; %s of up to %s tokens, %s", strings.Join(when, ", "), summaries, terminal.Commas(c.MaxSummaryTokens), p.summarizer)
+	who := p.summarizer
+	if who == byModel {
+		who = "by " + terminal.Printable(p.summaryModel)
+	}
+	return fmt.Sprintf("%s; %s of up to %s tokens, %s", strings.Join(when, ", "), summaries, terminal.Commas(c.MaxSummaryTokens), who)
 }
 
 // describeRetained says what stays raw when compacting by tokens.
@@ -205,18 +219,4 @@ func (p *policy) name(given func(flag string) bool) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// geminiModel returns the model that writes summaries. It fails without a key, before any work is
-// done.
-func geminiModel(ctx context.Context, name string) (model.LLM, error) {
-	key := cmp.Or(os.Getenv("GOOGLE_API_KEY"), os.Getenv("GEMINI_API_KEY"))
-	if key == "" {
-		return nil, exit.Usage("--summarizer gemini needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY, or use --summarizer extractive, which needs none")
-	}
-	llm, err := gemini.NewModel(ctx, name, &genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI})
-	if err != nil {
-		return nil, exit.Usage("--summary-model %s: %v", name, err)
-	}
-	return llm, nil
 }

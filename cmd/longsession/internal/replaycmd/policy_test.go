@@ -76,7 +76,7 @@ func TestSummariesAreWrittenByWhomTheFlagNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (got.Config.Model != nil) != (who == geminis) || (got.Config.Summarizer == nil) != (who == geminis) {
+		if (got.Config.Model != nil) != (who == byModel) || (got.Config.Summarizer == nil) != (who == byModel) {
 			t.Errorf("%s: model %v, summarizer %v", who, got.Config.Model, got.Config.Summarizer)
 		}
 		if (got.When == replay.Never) != (who == off) || (got.When == replay.AsRecorded) != (who == recorded) {
@@ -104,7 +104,7 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 	t.Parallel()
 	mapped := 0
 	for _, s := range defaultSettings() {
-		if s.Name == "summarizer" || s.Name == "policy" || s.Name == "layers" || s.Name == "no-ledger" {
+		if s.Name == "summarizer" || s.Name == "summary-model" || s.Name == "policy" || s.Name == "layers" || s.Name == "no-ledger" {
 			continue // they set no field of their own
 		}
 		before, after := policyOf(extractive), policyOf(extractive)
@@ -115,6 +115,8 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 			value = "0.5"
 		case s.Name == "defer-mode":
 			value = "promote"
+		case s.Name == "prompt-pack":
+			value = "handover"
 		}
 		if err := changed.Value.Set(value); err != nil {
 			t.Fatal(err)
@@ -130,7 +132,7 @@ func TestEveryConfigFieldThatAFlagSetsIsMapped(t *testing.T) {
 		}
 		mapped++
 	}
-	if mapped != 18 {
+	if mapped != 19 {
 		t.Errorf("%d flags set fields: the test looks in the wrong place", mapped)
 	}
 }

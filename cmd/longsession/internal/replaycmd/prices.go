@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/exit"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/setting"
@@ -25,16 +24,6 @@ func agentModel(name string, price tokens.Model, windowGiven bool) (tokens.Model
 	}
 	if price.Priced() {
 		m.InputPrice, m.CachedInputPrice, m.OutputPrice = price.InputPrice, price.CachedInputPrice, price.OutputPrice
-	}
-	return m, nil
-}
-
-// summaryModel finds the model whose prices apply to summaries. An unknown model can write
-// summaries, but without prices it cannot be used for an estimate.
-func summaryModel(f *flags) (tokens.Model, error) {
-	m, known := tokens.Lookup(f.summaryModel)
-	if !known && f.policy.summarizer != geminis && !strings.Contains(gridText(f.grid), geminis) {
-		return m, exit.Usage("--summary-model %q is in no table: without --summarizer gemini only its prices are used; name another, such as gemini-2.5-flash", f.summaryModel)
 	}
 	return m, nil
 }

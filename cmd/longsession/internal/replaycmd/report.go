@@ -47,6 +47,17 @@ func newSummary(p *plan) *summary {
 // conversations is the number of conversations that were played.
 func (s *summary) conversations() int { return s.totals[0].Conversations }
 
+// silent names the first policy whose summaries a model should have written, and has not: each attempt failed. It is ""
+// if there is none.
+func (s *summary) silent(p *plan) string {
+	for i, t := range s.totals {
+		if p.policies[i].Config.Model != nil && t.Summarizer.Failed > 0 && t.Summarizer.Written == 0 {
+			return "the model of " + t.Policy
+		}
+	}
+	return ""
+}
+
 // add adds the reports of a conversation.
 func (s *summary) add(p *plan, reports []*replay.Report) {
 	for i, r := range reports {

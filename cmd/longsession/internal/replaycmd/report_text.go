@@ -108,6 +108,9 @@ func header(p *plan) [][2]string {
 		}
 		lines = append(lines, [2]string{label, text})
 	}
+	if writers := p.describeWriters(); writers != "" {
+		lines = append(lines, [2]string{"writer", writers})
+	}
 	return append(lines,
 		[2]string{"window", windows(p)},
 		[2]string{"prices", describePrices(p.model)},

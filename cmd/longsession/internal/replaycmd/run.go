@@ -73,6 +73,9 @@ func (r *replaying) run(ctx context.Context) error {
 	if err := r.report.begin(); err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r.plan.spending.stop = stop
 	w := workers{play: r.play, jobs: r.plan.jobs}
 	err := w.run(ctx, r.read(ctx), r.done)
 	r.sum.complete = err == nil
@@ -100,11 +103,14 @@ func (r *replaying) endedEarly(ctx context.Context, err error) error {
 	if r.page != nil {
 		done += fmt.Sprintf("; %s was not written", r.plan.html)
 	}
+	if spent := (*overspent)(nil); errors.As(context.Cause(ctx), &spent) {
+		return exit.Failed("%w; %s", spent, done)
+	}
 	return exit.Interrupted(done)
 }
 
 // verdict is the result of a run that played all its input. The first that applies decides the exit
-// code: conversations left out (3), none selected (2), findings (1).
+// code: conversations left out (3), none selected (2), a model that writes nothing (3), findings (1).
 func (r *replaying) verdict() error {
 	leftOut := terminal.Plural(r.sum.leftOut, "conversation") + " left out"
 	switch {
@@ -114,6 +120,8 @@ func (r *replaying) verdict() error {
 		return exit.Failed("%s: the total covers the others", leftOut)
 	case r.sum.conversations() == 0 && len(r.plan.only) > 0:
 		return exit.Usage("no conversation has an ID that --only asks for (%q): see the IDs in the table without --only", r.plan.only)
+	case r.sum.silent(r.plan) != "":
+		return exit.Failed("%s has written no summary: the notes of the report say why", r.sum.silent(r.plan))
 	case r.sum.findings > 0:
 		return exit.Findings(r.sum.findings)
 	}
