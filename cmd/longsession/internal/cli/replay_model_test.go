@@ -70,7 +70,7 @@ func replayedBy(t *testing.T, protocol string, turns int, answer http.HandlerFun
 	t.Setenv("GEMINI_API_KEY", "AIza-not-to-be-shown")
 	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "")
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", s.URL)
-	args := []string{"-", "--summarizer", "model", "--threshold", "3", "--overlap", "1", "--context-window", "32000", "--no-recommendation", "--json"}
+	args := []string{"-", "--summarizer", "model", "--threshold", "3", "--overlap", "1", "--context-window", "32000", "--json"}
 	switch named := strings.Contains(strings.Join(flags, " "), "summary-model"); {
 	case protocol == "gemini":
 		args = append(args, "--summary-model", "gemini-3.1-flash-lite")
@@ -116,6 +116,9 @@ func TestAModelOfEachProviderWritesSummaries(t *testing.T) {
 		}
 		if s.PromptTokens != 900*n || s.OutputTokens != 60*n || math.Abs(s.Dollars-price*float64(n)) > 1e-9 || s.Seconds < .02*float64(n) {
 			t.Errorf("%s: %d calls of $%v cost %+v", protocol, n, price, s)
+		}
+		if strings.Contains(end.stdout, "recommendation") {
+			t.Errorf("%s: a run whose summaries a model writes recommends what it cannot compare: %s", protocol, end.stdout)
 		}
 		if s.Measured != s.Written || s.Kept <= .2 || s.Kept > 1 || totals[0].With.SaidWhole == 0 {
 			t.Errorf("%s: what the summaries keep: %+v, %+v", protocol, s, totals[0].With)
@@ -303,6 +306,7 @@ func TestMistakesAboutModelsAreRefusedBeforeAnyWork(t *testing.T) {
 		"--summary-price with a and b: they do not all cost the same":                                 "--summarizer model --summary-price input=1,output=2 --grid summary-model=a,b",
 		"--grid: summary-model, and no model writes summaries; add --summarizer model":                "--grid summary-model=a,b",
 		`--base-url is "localhost": use an address such as http://localhost:11434/v1`:                 "--summarizer model --summary-model mine --base-url localhost",
+		"--per-month with --summarizer model: only a recommendation":                                  "--summarizer model --summary-model scripted:demo --per-month 7",
 		"--hindsight with --summarizer model":                                                         "--summarizer model --hindsight",
 	} {
 		end := replayed(t.Context(), replay.Compare, strings.NewReader(orders(9)), append([]string{"-"}, strings.Fields(flags)...)...)

@@ -159,10 +159,12 @@ func (f *flags) check() error {
 		return exit.Usage("--hindsight with --grid: it has a grid of its own; leave one of the two out")
 	case f.hindsight && (f.policy.summarizer == byModel || f.policy.summarizer == recorded):
 		return exit.Usage("--hindsight with --summarizer %s: it plays each conversation a dozen times, with summaries of its own; leave one of the two out", f.policy.summarizer)
-	case f.perMonth > 0 && (f.noRecommendation || f.grid != nil):
+	case f.perMonth > 0 && (f.noRecommendation || f.grid != nil || f.asksModel()):
 		other := "--no-recommendation"
 		if f.grid != nil {
 			other = "--grid"
+		} else if f.asksModel() {
+			other = "--summarizer model"
 		}
 		return exit.Usage("--per-month with %s: only a recommendation has a saving per month; leave one of the two out", other)
 	case f.force && f.db == "":

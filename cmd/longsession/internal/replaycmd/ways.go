@@ -30,9 +30,10 @@ type way struct {
 }
 
 // addWays adds what a recommendation compares: the default first, and what differs from it in one thing. The extractive
-// summarizer writes all summaries, so that no model is called. A way that contradicts the other flags is left out.
+// summarizer writes all summaries, so that no model is called. A way that contradicts the other flags is left out. Where a model
+// writes the summaries, nothing is recommended: what its own cost and keep cannot be compared with those.
 func (p *plan) addWays() {
-	if p.isGrid() || p.noRecommendation || !p.model.Priced() {
+	if p.isGrid() || p.asksModel() || p.noRecommendation || !p.model.Priced() {
 		return
 	}
 	base, standard := p.flags.policy, defaultPolicy()
