@@ -306,6 +306,7 @@ func TestMistakesAboutModelsAreRefusedBeforeAnyWork(t *testing.T) {
 		"--summary-price with a and b: they do not all cost the same":                                 "--summarizer model --summary-price input=1,output=2 --grid summary-model=a,b",
 		"--grid: summary-model, and no model writes summaries; add --summarizer model":                "--grid summary-model=a,b",
 		`--base-url is "localhost": use an address such as http://localhost:11434/v1`:                 "--summarizer model --summary-model mine --base-url localhost",
+		"--summary-price without --summary-model: name the model":                                     "--summary-price input=1,output=2",
 		"--per-month with --summarizer model: only a recommendation":                                  "--summarizer model --summary-model scripted:demo --per-month 7",
 		"--hindsight with --summarizer model":                                                         "--summarizer model --hindsight",
 	} {

@@ -201,5 +201,5 @@ func defaultPolicy() policy {
 	cfg := compaction.DefaultConfig()
 	cfg.InvocationThreshold, cfg.SafetyRatio = 0, 0 // when it pays
 	cfg.Pack = summarizer.PackDefault
-	return policy{summarizer: extractive, summaryModel: "gemini-2.5-flash", cfg: cfg, layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
+	return policy{summarizer: extractive, cfg: cfg, layers: layers{which: noLayers, masking: toolresult.Masking{From: 0.25}, search: deferring{Threshold: 0.10, Mode: string(toolsearch.Bridge)}}}
 }

@@ -55,12 +55,14 @@ func (f *flags) summaryModels() []string {
 func (f *flags) checkWriters(given func(flag string) bool) error {
 	named := given("summary-model") || f.axis("summary-model") != nil
 	switch {
-	case slices.Contains(f.summaryModels(), ""):
+	case named && slices.Contains(f.summaryModels(), ""):
 		return exit.Usage("--summary-model is empty: name a model, such as gemini-3.1-flash-lite")
 	case f.summaryPrice.Priced() && len(f.summaryModels()) > 1:
 		return exit.Usage("--summary-price with %s: they do not all cost the same; replay them one by one", terminal.List(f.summaryModels(), "and"))
 	case f.asksModel() && !named:
 		return exit.Usage("--summarizer model without --summary-model: name the model whose summaries you want to see, such as gemini-3.1-flash-lite")
+	case f.summaryPrice.Priced() && !named:
+		return exit.Usage("--summary-price without --summary-model: name the model whose price it is")
 	case f.asksModel():
 		return nil
 	case f.axis("summary-model") != nil:
