@@ -106,7 +106,7 @@ func (c *crowded) check() {
 // TestSummariesAreMergedUntilThePromptFitsAndNoFurther: nothing else can be made shorter.
 func TestSummariesAreMergedUntilThePromptFitsAndNoFurther(t *testing.T) {
 	t.Parallel()
-	for over, want := range map[int]int{-100: 0, 100: 1, 500: 2, 900: 3} {
+	for over, want := range map[int]int{-100: 0, 200: 1, 500: 2, 800: 3} {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
 			t.Parallel()
 			c := newCrowded(t, &padded{})
@@ -173,7 +173,7 @@ func TestAtTheHardLimitSummariesAreMergedWithoutTheModelIfItFails(t *testing.T) 
 // before the session is: a provider refuses what exceeds the window, and nothing less.
 func TestSummariesAreCutToASentenceIfThePromptThenFits(t *testing.T) {
 	t.Parallel()
-	for _, over := range []int{1_500, 2_450, 2_700, 3_000} {
+	for _, over := range []int{1_500, 2_450, 2_700, 2_800} {
 		t.Run(fmt.Sprint(over), func(t *testing.T) {
 			t.Parallel()
 			c := newCrowded(t, &padded{})

@@ -79,10 +79,10 @@ type Limits struct {
 	// comes in.
 	Margin int
 	// SummaryTokens is how long a summary is asked to be: MaxSummaryTokens, or less where
-	// MaxSummaries of that length would fill half of the prompt that the token trigger allows.
+	// MaxSummaries of that length would fill a third of the prompt that the token trigger allows.
 	SummaryTokens int
 	// LedgerTokens is how many tokens of exact values a branch may show: MaxLedgerTokens, or less where that is more
-	// than half of MaxSummaries summaries of MaxSummaryTokens, or than an eighth of the prompt that the token
+	// than half of MaxSummaries summaries of MaxSummaryTokens, or than a twelfth of the prompt that the token
 	// trigger allows. 0 for none.
 	LedgerTokens int
 	// UserTokens is how many tokens of what the user said a branch may show, and UserTokensWithTools how many if the
@@ -129,8 +129,8 @@ func (c *Config) Limits(model string) *Limits {
 		l.Threshold = min(c.TokenThreshold, cmp.Or(l.Threshold, l.HardLimit))
 	}
 	room := cmp.Or(l.Threshold, l.HardLimit)
-	l.SummaryTokens = min(c.MaxSummaryTokens, max(MinSummary, room/2/c.MaxSummaries))
-	l.LedgerTokens = min(c.MaxLedgerTokens, c.MaxSummaries*c.MaxSummaryTokens/2, room/8)
+	l.SummaryTokens = min(c.MaxSummaryTokens, max(MinSummary, room/3/c.MaxSummaries))
+	l.LedgerTokens = min(c.MaxLedgerTokens, c.MaxSummaries*c.MaxSummaryTokens/2, room/12)
 	l.UserTokens, l.UserTokensWithTools = min(c.UserTokens, room/12), min(c.UserTokensWithTools, room/12)
 	if l.RetainTokens = max(0, c.RetainTokens); c.RetainTokens == 0 {
 		l.RetainTokens = room / 2
