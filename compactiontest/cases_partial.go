@@ -162,6 +162,10 @@ func partialCases() []Case {
 				p.h.Response("flow", "user", "ask", "yes", "long")
 				p.say()
 				p.checkPart("after the answer")
+				p.h.User("flow", "A table for two, then.")
+				histories.SetNode(p.h.Last(), "flow@1/tell@1", "", false)
+				p.say()
+				p.checkPart("after a node has written in the user's name")
 				p.turns(1)
 				p.checkPart("after the next message")
 			}),

@@ -11,9 +11,9 @@ import (
 
 // selectActive reads the rows that the view needs: rows that no record covers (including records),
 // covered rows that the view shows anyway, and the rest of every unit among them. It reads no row
-// that it does not return, unless ?2 is true and the newest message of the user answers a call: then it looks for the rows
-// of the call's invocation among all since the user began it, or among all if it has begun without a message, see
-// [adk.RunEvents]. For example, of
+// that it does not return, unless ?2 is true and the newest message of the user answers a call, see [adk.Resumed]: then it
+// looks for the rows of the call's invocation among all since the user began it, or among all if it has begun without a
+// message, see [adk.RunEvents]. For example, of
 //
 //	1 user     covered by r
 //	2 agent    covered by r, calls a tool
@@ -31,8 +31,10 @@ const selectActive = `WITH shown (seq, unit) AS (
 			WHERE r.session = ?1 AND r.covered_by IS NULL AND r.anchor IS NOT NULL AND e.session = ?1 AND e.seq = r.anchor
 		UNION ALL
 		SELECT e.seq, e.unit FROM sessions s CROSS JOIN events a CROSS JOIN invocations i CROSS JOIN events e
-			WHERE ?2 AND s.key = ?1 AND a.session = ?1 AND a.seq = s.last_user AND a.unit IS NOT NULL AND i.session = ?1
-			AND i.id = a.invocation_id AND e.session = ?1 AND e.seq < a.seq AND e.invocation_id = a.invocation_id
+			WHERE ?2 AND s.key = ?1 AND a.session = ?1 AND a.seq = s.last_user AND i.session = ?1 AND i.id = a.invocation_id
+			AND (a.unit IS NOT NULL OR EXISTS (SELECT 1 FROM events u WHERE u.session = ?1 AND u.seq >= i.began AND u.seq < a.seq
+				AND u.invocation_id = a.invocation_id AND u.author = 'user' AND u.unit IS NOT NULL))
+			AND e.session = ?1 AND e.seq < a.seq AND e.invocation_id = a.invocation_id
 			AND e.seq >= iif((SELECT o.author FROM events o WHERE o.session = ?1 AND o.seq = i.began) = 'user', i.began, 0)
 	), loaded (number) AS (
 		SELECT seq FROM shown

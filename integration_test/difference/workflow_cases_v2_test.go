@@ -194,6 +194,15 @@ func TestAChildThatHasRunIsNotRunAgain(t *testing.T) {
 	}
 }
 
+// TestAChildThatHasRunIsNotRunAgainIfANodeSpeaksForTheUser: the event of a node in the user's name is no new message. It comes
+// between the answer and the dynamic node, which reads then what its children have put out.
+func TestAChildThatHasRunIsNotRunAgainIfANodeSpeaksForTheUser(t *testing.T) {
+	t.Parallel()
+	waiter := &part{kind: "agent", name: "waiter", plan: []step{calls("order")}}
+	a := flow(slices.Concat(chat(6), answersOldest(1), chat(2)), &part{kind: "tells", name: "teller"}, &part{kind: "dynamic", name: "dynamic", parts: []*part{work("child"), waiter}})
+	a.agreeAnyway(t, true, "node teller tells")
+}
+
 // TestALateAnswersRequestKeepsWhatWasSaid: rearrangeEventsForLatestFunctionResponse in
 // internal/llminternal/contents_processor.go drops what lies between a call and its answer, if that is neither a call nor
 // a response. It must not drop the summary of calls and responses.

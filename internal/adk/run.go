@@ -20,16 +20,23 @@ func Resumes(message *session.Event) bool {
 	return ResumesRuns && message != nil && message.Author == userAuthor && len(FunctionResponses(message)) > 0
 }
 
-// Resumed returns the position of the user's newest message if it [Resumes] a run, -1 otherwise.
+// Resumed returns the position of the user's newest message if it [Resumes] a run, -1 otherwise. What a node of that run has
+// written since in the user's name is no message.
 func Resumed(events []*session.Event) int {
+	by := "" // the run of such a node
 	for i, ev := range slices.Backward(events) {
 		if ev == nil || ev.Author != userAuthor || ev.Content == nil {
 			continue
 		}
-		if Resumes(ev) {
+		switch {
+		case by != "" && by != ev.InvocationID:
+			return -1
+		case Resumes(ev):
 			return i
+		case !InWorkflow(ev):
+			return -1
 		}
-		break
+		by = ev.InvocationID
 	}
 	return -1
 }

@@ -130,8 +130,8 @@ func (l *layout) newest(is func(*session.Event, adk.Class) bool) int {
 //	r   record that covers e1 and e2
 //	e5  user: the response to c, in the invocation of e1
 func (l *layout) keepRun() (hidden bool) {
-	answer := l.newest(opens)
-	if answer < 0 || !adk.Resumes(l.events[answer]) {
+	answer := adk.Resumed(l.events)
+	if answer < 0 {
 		return false
 	}
 	for _, i := range adk.RunEvents(l.events[:answer], func(id string) bool { return id == l.events[answer].InvocationID }) {

@@ -20,8 +20,8 @@ const noRecord = `NOT coalesce(jsonb_exists(e.custom_metadata, '_adk_compaction'
 
 // selectActive reads the events that the view needs: the visible ones, the newest event of the user and
 // of an agent, the events that summaries are shown behind, and the rest of every unit among them. If $4 is true and the
-// newest message of the user answers a call, also those of the call's invocation, see [adk.Resumes]. For
-// example, of
+// newest event of the user answers a call, or a node of a workflow has written it, also those of its invocation, see
+// [adk.Resumed]. For example, of
 //
 //	1 user     covered by r
 //	2 agent    covered by r, calls a tool
@@ -40,9 +40,9 @@ var selectActive = `WITH s AS MATERIALIZED (
 	), counts AS MATERIALIZED (
 		SELECT sum(events)::bigint AS stored, max(last_user) AS last_user, max(last_agent) AS last_agent FROM v
 	), answered AS MATERIALIZED (
-		SELECT e.invocation_id FROM s CROSS JOIN counts CROSS JOIN LATERAL (SELECT e.id, e.invocation_id FROM events e WHERE $4::boolean
+		SELECT e.invocation_id FROM s CROSS JOIN counts CROSS JOIN LATERAL (SELECT e.* FROM events e WHERE $4::boolean
 			AND e.app_name = $1 AND e.user_id = $2 AND e.session_id = $3 AND e.timestamp = counts.last_user AND e.author = 'user' AND ` + noRecord + ` OFFSET 0) e
-			WHERE EXISTS (SELECT FROM longsession_calls c WHERE c.session = s.key AND c.event_id = e.id AND c.answer)
+			WHERE EXISTS (SELECT FROM longsession_calls c WHERE c.session = s.key AND c.event_id = e.id AND c.answer) OR ` + ofNode("e.") + `
 	), shown AS MATERIALIZED (
 		SELECT event_id, true AS visible FROM v
 		UNION ALL

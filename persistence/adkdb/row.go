@@ -30,6 +30,14 @@ func scope(of string) string {
 	return "coalesce(" + of + "isolation_scope, '')"
 }
 
+// ofNode reports whether an event comes from a node of a workflow, as SQL. of is the name of the row, with a point.
+func ofNode(of string) string {
+	if adk.Major == 1 {
+		return "false"
+	}
+	return of + "node_info_json IS NOT NULL"
+}
+
 // columnsOfAll are those of every major.
 const columnsOfAll = `e.id, e.invocation_id, e.author, e.actions, e.long_running_tool_ids_json, e.branch, e.timestamp,
 	e.content, e.grounding_metadata, e.custom_metadata, e.usage_metadata, e.citation_metadata,
