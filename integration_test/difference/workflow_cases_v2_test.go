@@ -332,7 +332,7 @@ func TestANodeThatGoesOnIsGivenWhatItIsGivenBare(t *testing.T) {
 			}
 			twice := alone
 			twice.make = func(p *player) agent.Agent {
-				return p.sequence("both", p.workflow("before", []*part{work("first")}), p.workflow("flow", of.parts))
+				return p.sequence("both", p.workflow("before", []*part{work("first"), {kind: "tells", name: "teller"}}), p.workflow("flow", of.parts))
 			}
 			below := team(&node{name: "root", kind: llm, plan: repeat(20, calls("transfer:flow")), children: []*node{{name: "flow"}}}, map[string][]*part{"flow": of.parts}, of.turns)
 			below.shuffled = alone.shuffled

@@ -72,7 +72,7 @@ func (h *Handle) noteResumption(ev *session.Event) {
 	switch now := h.resumed.Load(); {
 	case adk.AnswersInput(ev):
 		h.resumed.Store(&resumption{ev.InvocationID, h.workflowOf(adk.ResponseIDs(ev))})
-	case now != nil && (ev.Author == "user" || strings.HasPrefix(path, now.workflow)):
+	case now != nil && (ev.Author == "user" && !adk.InWorkflow(ev) || strings.HasPrefix(path, now.workflow)):
 		h.resumed.Store(nil)
 	}
 }
