@@ -193,6 +193,10 @@ func (g hooks) beforeTool(ctx agent.ToolContext, t tool.Tool, _ map[string]any) 
 	if stop := p.Stopped(g.cfg.Now()); stop != nil {
 		return notRun(Kind(stop.Kind)), nil
 	}
+	if account := g.stores(ctx, who); account != nil && storedText(state) == "" {
+		// An agent that runs as a tool gets a copy of this state, see payerOf. A worker of ADK v2 stores no event before.
+		_ = ctx.State().Set(StateKey, ledger.Encode(account.Owner(), account.State(g.cfg.Now())))
+	}
 	return nil, nil
 }
 

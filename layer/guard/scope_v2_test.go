@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/agent/workflowagent"
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/session"
+	"google.golang.org/adk/tool/agenttool"
 	"google.golang.org/adk/workflow"
 
 	"github.com/adk-go-ext/longsession/layer/guard"
@@ -65,5 +66,42 @@ func TestOneAgentInTwoScopesAtOnceIsChargedForBoth(t *testing.T) {
 	}
 	if d.observed(guard.Charged) != 2 {
 		t.Errorf("%d charges were observed", d.observed(guard.Charged))
+	}
+}
+
+// TestAnAgentThatRunsAsAToolOfAWorkerIsCharged: what a worker does is in no event, see runWrappedOnce in
+// workflow/parallel_worker.go, so in the first turn no event has stored whose session pays.
+func TestAnAgentThatRunsAsAToolOfAWorkerIsCharged(t *testing.T) {
+	t.Parallel()
+	llm := newWorker()
+	llm.answer = func(n int, _ *model.LLMRequest) *genai.Content {
+		if n%3 == 0 {
+			return asks("inner", map[string]any{"request": "Look."})
+		}
+		return said("done")
+	}
+	d := newDesk(t, guard.Config{}, llm)
+	wrapped := d.guard.Model(llm)
+	clerk, err := workflow.NewAgentNode(leaf(t, d, "clerk", wrapped, nil, agenttool.New(leaf(t, d, "inner", wrapped, nil), nil)), workflow.NodeConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := workflow.NewParallelWorker("many", clerk, 1, workflow.NodeConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := workflow.NewFunctionNode("list", func(agent.Context, any) ([]any, error) { return []any{"a", "b"}, nil }, workflow.NodeConfig{})
+	flow, err := workflowagent.New(workflowagent.Config{Name: "flow", Edges: []workflow.Edge{{From: workflow.Start, To: list}, {From: list, To: many}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.serve(flow)
+	for turn := range 2 {
+		if _, errs := d.say("go", agent.StreamingModeNone, 0); len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		if u := d.used(); u.ModelCalls != llm.calls() || llm.calls() != 6*(turn+1) {
+			t.Errorf("turn %d: %d of %d calls are charged", turn, u.ModelCalls, llm.calls())
+		}
 	}
 }
