@@ -83,7 +83,7 @@ func (c *recordCheck) checkCovered() {
 			c.report("covers event %q twice: the reference was added", ref.ID)
 		}
 		seen[ref.ID] = true
-		c.checkRef("covers", ref)
+		c.checkRef("covers", ref, c.isOf)
 		if ev := c.byID[ref.ID]; ev != nil && c.m.MidTurn() && record.Normalize(ev.Author) != c.m.Agent {
 			c.report("covers event %q by %q, but a summary of tool rounds covers only those of its agent, %q", ref.ID, ev.Author, c.m.Agent)
 		}
@@ -91,9 +91,9 @@ func (c *recordCheck) checkCovered() {
 }
 
 // checkRef compares a reference with the event of its ID: author, invocation, time, branch and
-// order. relation is the verb of the finding, such as "covers". A record comes after everything that
-// it names, so a reference to a later event cannot be genuine.
-func (c *recordCheck) checkRef(relation string, ref record.Ref) {
+// order. relation is the verb of the finding, such as "covers", and may says which branches the event may be of. A record
+// comes after everything that it names, so a reference to a later event cannot be genuine.
+func (c *recordCheck) checkRef(relation string, ref record.Ref, may func(branch string) bool) {
 	ev := c.byID[ref.ID]
 	if ev == nil {
 		c.complete = false
@@ -106,13 +106,19 @@ func (c *recordCheck) checkRef(relation string, ref record.Ref) {
 		c.report("%s event %q by %q in invocation %q at %s, but that event is by %q in invocation %q at %s: the reference was changed or added",
 			relation, ref.ID, ref.Author, ref.InvocationID, stamp(ref.Timestamp), is.Author, is.InvocationID, stamp(ev.Timestamp))
 	}
-	if branch := record.Normalize(adk.Lane(ev)); branch != c.m.Branch {
+	if branch := record.Normalize(adk.Lane(ev)); !may(branch) {
 		c.report("%s event %q of branch %q, but the record is about branch %q", relation, ref.ID, branch, c.m.Branch)
 	}
 	if seq := c.seq[ev]; seq >= c.row.Seq {
 		c.report("%s event %q, which is number %d and was stored after the record", relation, ref.ID, seq)
 	}
 }
+
+func (c *recordCheck) isOf(branch string) bool { return branch == c.m.Branch }
+
+// isSeen reports whether the agents of the record's branch see a branch: a summary of what one of them did is shown behind
+// the newest event of somebody else that it saw.
+func (c *recordCheck) isSeen(branch string) bool { return adk.Visible(c.m.Branch, branch) }
 
 // checkAbsorbed checks that the absorbed records exist, are earlier and of the record's branch, and
 // that the level is one more than the highest of theirs: a record of level 0 and one of level 2
@@ -170,10 +176,11 @@ func (c *recordCheck) checkPoints() {
 	for _, point := range []struct {
 		relation string
 		ref      record.Ref
-	}{{"was made when the newest event was", c.m.Through}, {"is shown behind", c.m.After}} {
+		may      func(branch string) bool
+	}{{"was made when the newest event was", c.m.Through, c.isOf}, {"is shown behind", c.m.After, c.isSeen}} {
 		if known(point.ref.ID) {
 			complete := c.complete
-			c.checkRef(point.relation, point.ref)
+			c.checkRef(point.relation, point.ref, point.may)
 			c.complete = complete // no number depends on it
 		}
 	}

@@ -212,6 +212,16 @@ func TestSummariesOfRunningRoundsHaveRoomOfTheirOwn(t *testing.T) {
 	}
 }
 
+// TestASummaryOfABranchMayBeShownBehindAnEventThatTheBranchSees: the user's message is in the branch above.
+func TestASummaryOfABranchMayBeShownBehindAnEventThatTheBranchSees(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).Turns(1, "bot").User("run", "go").Branch("team.bot").Call("run", "bot", "t", "a").Response("run", "bot", "t", "r", "a")
+	h.Compact("live", "e4", "e5").Amend(func(m *record.Metadata) { m.Agent, m.After = "bot", record.RefTo(h.Events[2]) })
+	if found, texts, done := verified(t, built(t, h), 5); len(found) != 0 || done.Records != 1 {
+		t.Errorf("%v\n%s", found, texts)
+	}
+}
+
 func TestVerifyingHonoursTheContextAndItsReport(t *testing.T) {
 	t.Parallel()
 	f := open(t, built(t, (&ct.History{}).Turns(2, "bot")))
