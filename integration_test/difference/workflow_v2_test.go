@@ -48,13 +48,14 @@ type part struct {
 	plan       []step   // of an agent
 	mode       string   // of an agent
 	expert     bool     // an agent has another as a tool
+	helper     []step   // an agent may transfer to another below it, which does this
 	times      int      // the child of a dynamic node runs so often, 0 is once; so does a loop
 	parts      []*part  // of a part that has parts
 	options    []string // of the child of a dynamic node
 }
 
 func (x *part) String() string {
-	return fmt.Sprintf("%s %s asks %d once %t fixed %t schema %t mode %q expert %t times %d plan %+v options %v %v", x.kind, x.name, x.asks, x.once, x.fixed, x.schema, x.mode, x.expert, x.times, x.plan, x.options, x.parts)
+	return fmt.Sprintf("%s %s asks %d once %t fixed %t schema %t mode %q expert %t helper %+v times %d plan %+v options %v %v", x.kind, x.name, x.asks, x.once, x.fixed, x.schema, x.mode, x.expert, x.helper, x.times, x.plan, x.options, x.parts)
 }
 
 // flow is an app whose root is a workflow of parts, one behind the other.
@@ -219,8 +220,22 @@ func (p *player) node(x *part) workflow.Node {
 			p.out.note("node %s has %v", x.name, replies)
 			return strings.Join(replies, ", "), nil
 		}, workflow.NodeConfig{RerunOnResume: &rerun})
+	case "late": // has an output in every second run alone, and what follows waits for it
+		wait := true
+		return workflow.NewFunctionNode(x.name, func(_ agent.Context, in any) (any, error) {
+			k := p.count(x.name)
+			p.out.note("node %s runs on %s", x.name, canonical(in))
+			if k%2 == 1 {
+				return nil, nil
+			}
+			return fmt.Sprintf("%s has run.%s", x.name, p.fact("node %s %d", x.name, k)), nil
+		}, workflow.NodeConfig{WaitForOutput: &wait})
 	case "agent":
-		return p.agentNode(p.agent(&node{name: x.name, kind: llm, mode: x.mode, plan: x.plan, expert: x.expert}, nil))
+		n := &node{name: x.name, kind: llm, mode: x.mode, plan: x.plan, expert: x.expert}
+		if x.helper != nil {
+			n.children = []*node{{name: x.name + "-helper", kind: llm, plan: x.helper}}
+		}
+		return p.agentNode(p.agent(n, nil))
 	case "sequence": // of two agents
 		return p.agentNode(p.sequence(x.name, p.agent(&node{name: x.name + "-1", kind: llm, plan: x.plan}, nil), p.agent(&node{name: x.name + "-2", kind: llm, plan: x.plan}, nil)))
 	case "flow": // an agent that is a workflow
@@ -344,12 +359,12 @@ type names int
 func (n *names) next() string { *n++; return fmt.Sprintf("n%d", *n) }
 
 func drawPart(t *rapid.T, name *names, depth int, fans bool) *part {
-	kinds := []string{"work", "ask", "ask again", "agent", "agent", "sequence", "tells", "tool", "fails", "dynamic", "dynamic", "flaky", "many", "route", "loop", "nested", "flow"}
+	kinds := []string{"work", "ask", "ask again", "agent", "agent", "sequence", "tells", "tool", "fails", "late", "dynamic", "dynamic", "flaky", "many", "route", "loop", "nested", "flow"}
 	if fans {
 		kinds = append(kinds, "fan", "fan")
 	}
 	if depth == 0 {
-		kinds = kinds[:9]
+		kinds = kinds[:10]
 	}
 	x := &part{kind: rapid.SampledFrom(kinds).Draw(t, "kind"), name: name.next()}
 	drawSettings(t, x)
@@ -398,6 +413,9 @@ func drawSettings(t *rapid.T, x *part) {
 	x.asks, x.once, x.fixed, x.schema = rapid.IntRange(1, 2).Draw(t, "asks"), chance(t, 40, "once"), chance(t, 10, "fixed"), chance(t, 20, "schema")
 	if x.kind == "agent" || x.kind == "sequence" {
 		x.plan, x.expert = drawMemberPlan(t, nil, ""), chance(t, 40, "expert")
+	}
+	if x.kind == "agent" && chance(t, 30, "helper") {
+		x.plan, x.helper = drawMemberPlan(t, []string{"transfer:" + x.name + "-helper"}, ""), drawMemberPlan(t, nil, "")
 	}
 }
 
@@ -511,7 +529,7 @@ func drawEager(t *rapid.T) policy {
 
 // TestAWrappedWorkflowDoesWhatItDoesBare plays generated workflows, and teams of agents that delegate tasks, bare and
 // wrapped: routes, joins, workers, retries, dynamic nodes with and without scopes and IDs of their own, input that is
-// requested and given in any order, turns later or never, tasks of many turns, confirmations. The same nodes, agents and
+// requested and given in any order, turns later or never, nodes that are waited for, transfers below a node, tasks of many turns, confirmations. The same nodes, agents and
 // tools run as often on the same inputs, with the same errors; the same events are stored; and no request lacks what was
 // said.
 func TestAWrappedWorkflowDoesWhatItDoesBare(t *testing.T) {

@@ -147,9 +147,9 @@ var never = time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // GetActive reads a session with only the events that the view shows and the records of its
 // summaries, in the order of their times, as [Service.Get] has them. The cost depends on the size of the view,
-// however long the history is, but right after the answer to a call, on ADK v2, when the call's invocation is looked
-// for in the whole session. It needs PostgreSQL and the tables of [Install]; without
-// them it is Get.
+// however long the history is, but right after the answer to a call, or after what a node of a workflow has written in the
+// user's name, on ADK v2, when the invocation is looked for in the whole session. It needs PostgreSQL and the tables of
+// [Install]; without them it is Get.
 //
 // The view of these events is the view of the whole history, if references are resolved by ID only.
 // A view that then grows also needs [ActiveSession.Covered]. If records of the session contradict each other,
