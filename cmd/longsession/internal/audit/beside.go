@@ -1,10 +1,9 @@
 package audit
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"slices"
-	"strings"
 
 	"github.com/adk-go-ext/longsession/internal/view"
 	"github.com/adk-go-ext/longsession/persistence"
@@ -23,7 +22,7 @@ type Beside struct {
 // reads the whole session.
 func ReadBeside(ctx context.Context, f *File, s *Session, id string, all bool, summaries, events int) (found []Beside, older int, err error) {
 	contested := false
-	var which error
+	var which *ErrWhich // as it is, not as an error of reading the file
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
 		now, err := sessionIn(ctx, snap, s)
 		if err != nil {
@@ -34,18 +33,21 @@ func ReadBeside(ctx context.Context, f *File, s *Session, id string, all bool, s
 		}
 		records, err := markedRecords(ctx, f, snap, now, id, all)
 		if err != nil {
+			if errors.As(err, &which) {
+				return nil
+			}
 			return err
-		}
-		if which = whichRecord(now, id, len(records)); which != nil {
-			return nil
 		}
 		found, older, err = besideIn(ctx, snap, now, records, summaries, events)
 		return err
 	})
+	if err == nil && which != nil {
+		return nil, 0, which
+	}
 	if err == nil && contested {
 		return besideWhole(ctx, f, s, id, all, summaries, events)
 	}
-	return found, older, cmp.Or(err, which)
+	return found, older, err
 }
 
 // besideWhole is ReadBeside for a contested session.
@@ -93,17 +95,18 @@ func markedRecords(ctx context.Context, f *File, snap *persistence.Snapshot, s *
 	if err != nil {
 		return nil, err
 	}
-	exact := slices.ContainsFunc(found, func(m marked) bool { return m.record == id })
-	found = slices.DeleteFunc(found, func(m marked) bool {
-		switch {
-		case id == "":
-			return !all && !m.current
-		case exact:
-			return m.record != id
+	if id != "" {
+		var ids []string
+		for _, m := range found {
+			ids = append(ids, m.record)
 		}
-		return !strings.HasPrefix(m.record, id)
-	})
-	return found, nil
+		if id, err = whichRecord(s, ids, id); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(found, func(m marked) bool {
+		return id == "" && !all && !m.current || id != "" && m.record != id
+	}), nil
 }
 
 // besideIn reads the newest of some records and what they replaced. A record that cannot be read is left out.

@@ -22,9 +22,10 @@ const (
 // Formats lists them, the default first.
 var Formats = []string{JSONL, Markdown}
 
-// writer writes an export event by event. session is called before the events of each session.
+// writer writes an export event by event. session is called before the events of each session, with the names of its
+// records. A record whose ID was redacted has no name.
 type writer interface {
-	session(of *Session) error
+	session(of *Session, named *Names) error
 	event(row *sessionfile.Row) error
 }
 
@@ -72,7 +73,11 @@ func (f *File) export(ctx context.Context, sessions []*Session, format string, x
 		return nil, fmt.Errorf("format %q: choose one of %q", format, Formats)
 	}
 	for i, s := range sessions {
-		if err := w.session(x.session(s)); err != nil {
+		named, err := f.Names(ctx, s)
+		if err != nil {
+			return written, err
+		}
+		if err := w.session(x.session(s), named); err != nil {
 			return written, fmt.Errorf("session %q: %w", s.Name(), err)
 		}
 		n, err := exportEvents(ctx, f, s, w, x, limits[i])
@@ -132,7 +137,7 @@ type jsonl struct {
 	id      string // of the session
 }
 
-func (w *jsonl) session(of *Session) error { w.id = of.ID; return nil }
+func (w *jsonl) session(of *Session, _ *Names) error { w.id = of.ID; return nil }
 
 func (w *jsonl) event(row *sessionfile.Row) error {
 	line, err := marshal(row.Event)

@@ -47,8 +47,9 @@ func ArticleOf(e *Entry) *Article {
 }
 
 // articleOf returns an event as documents show it, without the matches in that text.
-func articleOf(row *sessionfile.Row, x *redaction) (*Article, error) {
+func articleOf(row *sessionfile.Row, named *Names, x *redaction) (*Article, error) {
 	e := EntryOf(row)
+	named.Entry(&e)
 	a := ArticleOf(&e)
 	who, said := "", &a.Author
 	if a.Record != "" {

@@ -11,13 +11,15 @@ import (
 // markdown writes a heading for each event and its content in fenced blocks, so that no text is
 // taken for Markdown.
 type markdown struct {
-	to   io.Writer
-	x    *redaction
-	text strings.Builder
-	next bool // not the first session
+	to    io.Writer
+	x     *redaction
+	names *Names // of the records of the session
+	text  strings.Builder
+	next  bool // not the first session
 }
 
-func (w *markdown) session(of *Session) error {
+func (w *markdown) session(of *Session, named *Names) error {
+	w.names = named
 	t, err := titleOf(of, w.x)
 	if err != nil {
 		return err
@@ -31,7 +33,7 @@ func (w *markdown) session(of *Session) error {
 }
 
 func (w *markdown) event(row *sessionfile.Row) error {
-	a, err := articleOf(row, w.x)
+	a, err := articleOf(row, w.names, w.x)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,8 @@ package audit
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"google.golang.org/adk/session"
 
@@ -24,7 +22,7 @@ type Replacement struct {
 
 // Replacements returns what each summary in the view replaced. With all it includes every other
 // record. With an id it returns only the record with that ID or, if there is none, the one whose ID
-// begins with id. Copies replace nothing.
+// begins or ends with id, see [Names]. Copies replace nothing.
 func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool) ([]Replacement, error) {
 	l, err := f.load(ctx, s)
 	if err != nil {
@@ -32,31 +30,22 @@ func (f *File) Replacements(ctx context.Context, s *Session, id string, all bool
 	}
 	index := record.NewIndex(l.events)
 	out := []Replacement{}
-	_, exact := l.records[id]
-	for _, c := range l.compactions() {
-		switch {
-		case c.State == Unreadable, c.State == Copy, id == "" && !all && c.State != Current:
-			continue
-		case exact && c.RecordID != id, !strings.HasPrefix(c.RecordID, id):
-			continue
+	records := slices.DeleteFunc(l.compactions(), func(c Compaction) bool { return c.State == Unreadable || c.State == Copy })
+	if id != "" {
+		var ids []string
+		for _, c := range records {
+			ids = append(ids, c.RecordID)
 		}
-		out = append(out, l.replacement(c, index))
+		if id, err = whichRecord(s, ids, id); err != nil {
+			return nil, err
+		}
 	}
-	if err := whichRecord(s, id, len(out)); err != nil {
-		return nil, err
+	for _, c := range records {
+		if id == "" && (all || c.State == Current) || id != "" && c.RecordID == id {
+			out = append(out, l.replacement(c, index))
+		}
 	}
 	return out, nil
-}
-
-// whichRecord returns an [*ErrWhich] if an ID was given and does not name one record.
-func whichRecord(s *Session, id string, found int) error {
-	switch {
-	case id != "" && found == 0:
-		return &ErrWhich{fmt.Sprintf("session %q has no readable record whose ID begins with %q: see 'audit compactions'", s.Name(), id)}
-	case id != "" && found > 1:
-		return &ErrWhich{fmt.Sprintf("session %q has %d records whose ID begins with %q: give more of it", s.Name(), found, id)}
-	}
-	return nil
 }
 
 // replacement finds the events that a record covers, directly or through the records it absorbed.

@@ -164,6 +164,15 @@ func (a *command) overview(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return writeAll(out, []*audit.Overview{o}, out.overview)
+		named, err := names(ctx, f, s, out)
+		if err != nil {
+			return err
+		}
+		return writeAll(out, []*audit.Overview{o}, func(o *audit.Overview) {
+			if o.Newest != nil {
+				named.Compaction(o.Newest)
+			}
+			out.overview(o)
+		})
 	})(cmd, args)
 }

@@ -96,20 +96,27 @@ func completeSessions(value func(*audit.Session) string) cobra.CompletionFunc {
 	}
 }
 
-// completeRecords offers the IDs of the records in the given session, each with its size and time, as
-// the IDs alone mean little to people.
+// completeRecords offers the names of the records in the given session, or their IDs if one was begun, each with its
+// size and time, as names and IDs alone mean little to people.
 func (a *command) completeRecords(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offered []string
+	var named *audit.Names
 	records := reading(args, func(f *audit.File) ([]audit.Compaction, error) {
 		s, err := f.Find(c.Context(), sessionArg(args), a.narrow)
 		if err != nil {
 			return nil, err
 		}
+		if named, err = f.Names(c.Context(), s); err != nil {
+			return nil, err
+		}
 		return f.Compactions(c.Context(), s)
 	})
 	for _, record := range records {
-		if id := record.RecordID; suggest.Fits(id, typed) {
-			offered = append(offered, cobra.CompletionWithDesc(id, terminal.Plural(record.Events, "event")+", "+moment(record.CreatedAt)))
+		for _, name := range []string{named.Of(record.RecordID), record.RecordID} {
+			if suggest.Fits(name, typed) {
+				offered = append(offered, cobra.CompletionWithDesc(name, terminal.Plural(record.Events, "event")+", "+moment(record.CreatedAt)))
+				break
+			}
 		}
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp

@@ -35,8 +35,12 @@ func (a *command) diffCommand() *cobra.Command {
 		if len(found) == 0 && !a.json {
 			out.printf("no summaries\n")
 		}
+		named, err := names(ctx, f, s, out)
+		if err != nil {
+			return err
+		}
 		columns := cmp.Or(width, min(out.screen.Columns, widest), terminal.DefaultColumns)
-		return writeAll(out, found, func(r audit.Replacement) { out.replacement(&r, columns) })
+		return writeAll(out, found, func(r audit.Replacement) { named.Compaction(&r.Compaction); out.replacement(&r, columns) })
 	})
 	cmd := newCommand("diff FILE.db [SESSION]", "Show each summary next to the events that it replaced", func(cmd *cobra.Command, args []string) error {
 		if width > 0 && width < terminal.Narrowest {
@@ -45,7 +49,7 @@ func (a *command) diffCommand() *cobra.Command {
 		return run(cmd, args)
 	})
 	setting.Add(cmd,
-		setting.Setting{Name: "record", Value: setting.Text(&id), Complete: a.completeRecords, Help: "only the record whose ID begins with this text"},
+		setting.Setting{Name: "record", Value: setting.Text(&id), Complete: a.completeRecords, Help: "only the record of this ID, or the one whose ID begins or ends with this text"},
 		setting.Setting{Name: "all", Value: setting.Switch(&all), Help: "include records whose summaries are no longer shown"},
 		setting.Setting{Name: "width", Value: setting.Int(&width, 0, widest, "is that of the terminal"), Help: "columns to use, from 20 to 1,000; 0: those of the terminal, or 80"})
 	return cmd

@@ -20,13 +20,17 @@ func (a *command) historyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		named, err := names(ctx, f, s, out)
+		if err != nil {
+			return err
+		}
 		out.done = func() string { return terminal.Plural(shown, "event") + " shown" }
 		for row, err := range f.Rows(ctx, s, int64(from), cmp.Or(limit, -1)) {
 			if err != nil {
 				return err
 			}
 			e := notes.Entry(row)
-			if err := writeAll(out, []*audit.Entry{&e}, out.entry); err != nil {
+			if err := writeAll(out, []*audit.Entry{&e}, func(e *audit.Entry) { named.Entry(e); out.entry(e) }); err != nil {
 				return err
 			}
 			shown++
@@ -50,7 +54,12 @@ func (a *command) contextCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		named, err := names(ctx, f, s, out)
+		if err != nil {
+			return err
+		}
 		err = writeAll(out, view.Entries, func(e audit.Entry) {
+			named.Entry(&e)
 			out.title(entryTitle(&e))
 			if e.Record != nil {
 				out.asked(e.Record)
@@ -75,6 +84,18 @@ func (a *command) compactionsCommand() *cobra.Command {
 		if len(records) == 0 && !a.json {
 			out.printf("no compactions\n")
 		}
-		return writeAll(out, records, func(c audit.Compaction) { out.compaction(&c) })
+		named, err := names(ctx, f, s, out)
+		if err != nil {
+			return err
+		}
+		return writeAll(out, records, func(c audit.Compaction) { named.Compaction(&c); out.compaction(&c) })
 	}))
+}
+
+// names returns the names of a session's records, for people. JSON has whole IDs.
+func names(ctx context.Context, f *audit.File, s *audit.Session, out *output) (*audit.Names, error) {
+	if out.json != nil {
+		return &audit.Names{}, nil
+	}
+	return f.Names(ctx, s)
 }

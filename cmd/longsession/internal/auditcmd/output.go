@@ -76,13 +76,6 @@ func (o *output) flush() error {
 	return o.err
 }
 
-// shortID is the beginning of a record's ID, enough for people to tell records apart.
-func shortID(id string) string {
-	const width = 8
-	runes := []rune(id)
-	return terminal.Printable(string(runes[:min(width, len(runes))]))
-}
-
 // moment shows a time to the second: "2026-01-01 00:00:01" for 2026-01-01T00:00:01.5Z. It shows text
 // that is no such time as it is, since a damaged file may hold any.
 func moment(at string) string {
@@ -154,10 +147,10 @@ func entryTitle(e *audit.Entry) string {
 		title += "  scope " + terminal.Printable(e.Scope)
 	}
 	if e.Record != nil {
-		title += "  record " + shortID(e.Record.RecordID)
+		title += "  record " + terminal.Printable(e.Record.RecordID)
 	}
 	if e.CoveredBy != "" {
-		title += "  [covered by " + shortID(e.CoveredBy) + "]"
+		title += "  [covered by " + terminal.Printable(e.CoveredBy) + "]"
 	}
 	return title
 }
@@ -208,9 +201,9 @@ func (o *output) asked(c *audit.Compaction) {
 //
 //	#8  0b5c6f0e  2026-01-01 00:00:09  absorbed by 9d2e41aa  summary, trigger manual, level 0
 func compactionTitle(c *audit.Compaction) string {
-	title := fmt.Sprintf("#%d  %s  %s  %s", c.Seq, shortID(c.RecordID), moment(c.CreatedAt), c.State)
+	title := fmt.Sprintf("#%d  %s  %s  %s", c.Seq, terminal.Printable(c.RecordID), moment(c.CreatedAt), c.State)
 	if c.State == audit.Absorbed {
-		title += " by " + shortID(c.AbsorbedBy)
+		title += " by " + terminal.Printable(c.AbsorbedBy)
 	}
 	if c.State == audit.Unreadable {
 		return title

@@ -172,12 +172,17 @@ func turnsOf(calls []audit.ModelCall) []turn {
 // compaction is a record as the pages show it.
 type compaction struct {
 	audit.Compaction
+	Name    string
 	Summary string
 	Link    string
 }
 
 // recordsOf reads the records with some numbers.
 func recordsOf(ctx context.Context, f *audit.File, s *audit.Session, seqs []int64) ([]compaction, error) {
+	named, err := f.Names(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	var out []compaction
 	for _, seq := range seqs {
 		for row, err := range f.Rows(ctx, s, seq, 1) {
@@ -188,7 +193,7 @@ func recordsOf(ctx context.Context, f *audit.File, s *audit.Session, seqs []int6
 			if e.Record == nil {
 				continue
 			}
-			out = append(out, compaction{Compaction: *e.Record, Summary: summaryOf(&e), Link: link("/summaries", s, "record", e.Record.RecordID)})
+			out = append(out, compaction{Compaction: *e.Record, Name: named.Of(e.Record.RecordID), Summary: summaryOf(&e), Link: link("/summaries", s, "record", e.Record.RecordID)})
 		}
 	}
 	return out, nil
@@ -253,8 +258,10 @@ type block struct {
 	Link string
 }
 
-func (h *Handler) said(s *audit.Session, e *audit.Entry, whole bool) said {
-	a := audit.ArticleOf(e)
+func (h *Handler) said(s *audit.Session, named *audit.Names, e *audit.Entry, whole bool) said {
+	shown := *e
+	named.Entry(&shown)
+	a := audit.ArticleOf(&shown)
 	one := said{Article: a, Kind: "agent"}
 	if a.Seq > 0 {
 		one.ID, one.Link = "e"+strconv.FormatInt(a.Seq, 10), link("/event", s, "seq", strconv.FormatInt(a.Seq, 10))
@@ -297,16 +304,18 @@ type events struct {
 	Whole  int
 }
 
-// annotated reads some events, and what other events say about them.
-func annotated(r *http.Request, f *audit.File, s *audit.Session, from int64, limit int) (rows []*sessionfile.Row, notes *audit.Annotator, err error) {
+// annotated reads some events, what other events say about them, and the names of the records.
+func annotated(r *http.Request, f *audit.File, s *audit.Session, from int64, limit int) (rows []*sessionfile.Row, notes *audit.Annotator, named *audit.Names, err error) {
 	for row, err := range f.Rows(r.Context(), s, from, limit) {
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		rows = append(rows, row)
 	}
-	notes, err = audit.AnnotateRows(r.Context(), f, s, rows)
-	return rows, notes, err
+	if notes, err = audit.AnnotateRows(r.Context(), f, s, rows); err == nil {
+		named, err = f.Names(r.Context(), s)
+	}
+	return rows, notes, named, err
 }
 
 func (h *Handler) conversation(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
@@ -321,14 +330,14 @@ func (h *Handler) conversation(r *http.Request, f *audit.File, s *audit.Session)
 			limit = pageSize
 		}
 	}
-	rows, notes, err := annotated(r, f, s, first, limit)
+	rows, notes, named, err := annotated(r, f, s, first, limit)
 	if err != nil {
 		return nil, err
 	}
 	p.First, p.Last = first, first-1
 	for _, row := range rows {
 		e := notes.Entry(row)
-		p.Events = append(p.Events, h.said(s, &e, false))
+		p.Events = append(p.Events, h.said(s, named, &e, false))
 		p.Last = row.Seq
 	}
 	p.All = max(p.All, p.Last)
@@ -350,7 +359,7 @@ func (h *Handler) conversation(r *http.Request, f *audit.File, s *audit.Session)
 // event shows one event in full.
 func (h *Handler) event(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
 	seq := number(r, "seq", -1)
-	rows, notes, err := annotated(r, f, s, max(seq, 1), 1)
+	rows, notes, named, err := annotated(r, f, s, max(seq, 1), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +367,7 @@ func (h *Handler) event(r *http.Request, f *audit.File, s *audit.Session) (*cont
 	p.Live = ""
 	for _, row := range rows {
 		if e := notes.Entry(row); row.Seq == seq {
-			p.Events = append(p.Events, h.said(s, &e, true))
+			p.Events = append(p.Events, h.said(s, named, &e, true))
 			p.Older = link("/conversation", s, "from", strconv.FormatInt(max(1, seq-pageSize/2), 10)) + "#e" + strconv.FormatInt(seq, 10)
 		}
 	}
@@ -391,11 +400,15 @@ func (h *Handler) context(r *http.Request, f *audit.File, s *audit.Session) (*co
 	if left == 0 {
 		p.Whole = h.costs.Curve(s).History
 	}
+	named, err := f.Names(r.Context(), s)
+	if err != nil {
+		return nil, err
+	}
 	p.All, p.Tokens = int64(seen.Events), seen.Tokens
 	p.First, p.Last = first, first-1+int64(len(seen.Entries))
 	for i := range seen.Entries {
 		e := &seen.Entries[i]
-		one := h.said(s, e, false)
+		one := h.said(s, named, e, false)
 		if e.Seq == 0 {
 			one.ID = "v" + strconv.Itoa(int(first)+i)
 		}
@@ -443,16 +456,20 @@ func (h *Handler) summaries(r *http.Request, f *audit.File, s *audit.Session) (*
 	case err != nil:
 		data.Problem = "The summaries cannot be read: " + err.Error()
 	}
+	named, err := f.Names(r.Context(), s)
+	if err != nil {
+		return nil, err
+	}
 	data.Hidden = older
 	for i := range found {
-		data.Summaries = append(data.Summaries, h.replaced(s, &found[i]))
+		data.Summaries = append(data.Summaries, h.replaced(s, named, &found[i]))
 	}
 	return &content{template: "summaries", data: data}, nil
 }
 
-func (h *Handler) replaced(s *audit.Session, of *audit.Beside) replaced {
+func (h *Handler) replaced(s *audit.Session, named *audit.Names, of *audit.Beside) replaced {
 	e := audit.Entry{Record: &of.Compaction}
-	a := replaced{compaction: compaction{Compaction: of.Compaction, Summary: summaryOf(&e), Link: link("/event", s, "seq", strconv.FormatInt(of.Seq, 10))},
+	a := replaced{compaction: compaction{Compaction: of.Compaction, Name: named.Of(of.RecordID), Summary: summaryOf(&e), Link: link("/event", s, "seq", strconv.FormatInt(of.Seq, 10))},
 		Through: len(of.Through) - 1}
 	for _, b := range audit.ArticleOf(&e).Blocks {
 		switch b.Title {
@@ -463,7 +480,7 @@ func (h *Handler) replaced(s *audit.Session, of *audit.Beside) replaced {
 		}
 	}
 	for i := range of.Replaced {
-		a.Events = append(a.Events, h.said(s, &of.Replaced[i], false))
+		a.Events = append(a.Events, h.said(s, named, &of.Replaced[i], false))
 	}
 	if a.More = of.All - len(a.Events); a.More > 0 {
 		last := of.Replaced[len(of.Replaced)-1].Seq

@@ -36,7 +36,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"few64":   terminal.Plural[int64],
 	"time":    shortTime,
 	"line":    line,
-	"short":   func(id string) string { return line(id[:min(8, len(id))]) },
 	"percent": func(part, whole int) string { return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(max(1, whole))) },
 }).ParseFS(assets, "assets/*.html"))
 
