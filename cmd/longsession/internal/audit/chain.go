@@ -23,6 +23,7 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 	if err != nil {
 		return err
 	}
+	b := &breaks{chain: chain}
 	for link, err := range chain.Links(ctx, snap) {
 		if err != nil {
 			return err
@@ -30,14 +31,92 @@ func (e *examination) checkChain(ctx context.Context, f *File, snap *persistence
 		if link.Stored == nil {
 			e.undigested++
 		}
-		if text := misfit(chain, link); text != "" {
-			e.find(link.Seq, link.ID, RuleChain, "%s", text)
-		}
+		b.take(link)
 	}
+	e.found = append(e.found, b.found...)
 	if e.undigested == 0 {
 		return nil
 	}
 	return e.checkUndigested(ctx, snap, chain, firstDigested)
+}
+
+// breaks finds the links of a chain that do not fit. Events that all do not fit because they have other numbers than when
+// they were stored are one finding, which says how many events are missing in front of them: the digest of an event
+// depends on its number.
+type breaks struct {
+	chain sessionfile.Chain
+	found []Finding
+
+	digester sessionfile.Digester
+	before   []byte // the stored digest of the event before
+	// shift is by how much the numbers of the events in front of the next one are too low, and run the finding about them.
+	shift int64
+	run   int
+}
+
+// mostShifted bounds the numbers that are tried for an event.
+const mostShifted = 1000
+
+// take looks at the next link.
+func (b *breaks) take(link sessionfile.Link) {
+	before := b.before
+	b.before = link.Stored
+	text := misfit(b.chain, link)
+	if text == "" {
+		b.shift = 0
+		return
+	}
+	shift, last := b.renumbered(before, link), len(b.found)-1
+	switch {
+	case shift != 0 && shift == b.shift:
+		b.found[b.run].Events++
+		b.found[b.run].Last = link.Seq
+	case shift != 0 && last >= 0 && b.found[last].last() == link.Seq-1:
+		b.begin(last, shift)
+		b.found[last].Last = link.Seq
+	default:
+		b.found = append(b.found, Finding{App: b.chain.App, User: b.chain.User, Session: b.chain.Session, Seq: link.Seq, Event: link.ID, Rule: RuleChain, Text: text, kind: text, shift: b.shift})
+	}
+}
+
+// begin makes a finding one about a run of events that were renumbered. The first of them does not show it, because the
+// digest that it followed is gone.
+func (b *breaks) begin(at int, shift int64) {
+	of := &b.found[at]
+	by, what, numbers := shift-b.shift, "deleted", "higher"
+	if by < 0 {
+		by, what, numbers = -by, "inserted", "lower"
+	}
+	were := "events were"
+	if by == 1 {
+		were = "event was"
+	}
+	of.kind = fmt.Sprint("renumbered from ", of.Seq)
+	of.Text = fmt.Sprintf("%d %s %s in front of it, and those behind renumbered: their digests follow from %s numbers; restore a backup", by, were, what, numbers)
+	of.Events, of.shift = 2, shift
+	b.shift, b.run = shift, at
+}
+
+// renumbered returns by how much the number is higher from which the stored digest of a link follows, 0 if it follows
+// from none.
+func (b *breaks) renumbered(before []byte, link sessionfile.Link) int64 {
+	if len(before) != len(sessionfile.Digest{}) || len(link.Stored) != len(before) {
+		return 0
+	}
+	fits := func(shift int64) bool {
+		return b.digester.Next(sessionfile.Digest(before), link.Seq+shift, link.Content) == sessionfile.Digest(link.Stored)
+	}
+	if b.shift != 0 && fits(b.shift) {
+		return b.shift
+	}
+	for by := int64(1); by <= mostShifted; by++ {
+		for _, shift := range []int64{by, -by} {
+			if fits(shift) {
+				return shift
+			}
+		}
+	}
+	return 0
 }
 
 // checkUndigested checks that all events without a digest were stored before any event with one, in

@@ -113,10 +113,10 @@ func (e *examination) checkCoverage(links *wantLinks, whole bool) {
 	want := wantCoverageOf(e.rows)
 	for _, row := range e.rows {
 		if by := want.coveredBy[row.Seq]; by != row.CoveredBy || row.Covered != (by != "") {
-			e.find(row.Seq, row.ID, RuleCoveredBy, "is marked as covered by %s, but according to the records %s: set the mark as the records have it", quoteOr(row.Covered, row.CoveredBy), coveredBy(by))
+			e.find(row.Seq, row.ID, RuleCoveredBy, "is marked as covered by %s, but according to the records %s: the mark or a record was changed", quoteOr(row.Covered, row.CoveredBy), coveredBy(by))
 		}
 		if at := want.anchor[row.Seq]; at != row.Anchor && whole {
-			e.find(row.Seq, row.ID, RuleLinks, "the column anchor is %s, but must be %s: set it so", orNull(row.Anchor), orNull(at))
+			e.find(row.Seq, row.ID, RuleLinks, "the column anchor is %s, but must be %s: it was changed", orNull(row.Anchor), orNull(at))
 		}
 	}
 	switch conflicted := want.conflicted || links.conflicted; {

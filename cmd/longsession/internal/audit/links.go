@@ -138,11 +138,11 @@ func names(ids []string) []string {
 func (e *examination) checkLinks(ctx context.Context, snap *persistence.Snapshot, want *wantLinks) error {
 	for _, row := range e.rows {
 		if unit := want.unit[row.Seq]; unit != row.Unit {
-			e.find(row.Seq, row.ID, RuleLinks, "the column unit is %s, but must be %s: set it so, or an app may show half of a call", orNull(row.Unit), orNull(unit))
+			e.find(row.Seq, row.ID, RuleLinks, "the column unit is %s, but must be %s: it was changed, and an app may show half of a call", orNull(row.Unit), orNull(unit))
 		}
 	}
 	if e.lastUser != want.lastUser || e.lastAgent != want.lastAgent {
-		e.find(0, "", RuleLinks, "last_user and last_agent are %s and %s, but must be %s and %s: set them so",
+		e.find(0, "", RuleLinks, "last_user and last_agent are %s and %s, but must be %s and %s: they were changed, or events were",
 			orNull(e.lastUser), orNull(e.lastAgent), orNull(want.lastUser), orNull(want.lastAgent))
 	}
 	var c callRow

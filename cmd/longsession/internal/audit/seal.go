@@ -116,7 +116,7 @@ func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error
 // each row.
 func sealSession(ctx context.Context, snap *persistence.Snapshot, chain sessionfile.Chain, report func(Finding) error) (SealedSession, error) {
 	one := SealedSession{App: chain.App, User: chain.User, Session: chain.Session, Created: chain.Created, Rows: []byte{}}
-	digest := chain.Genesis()
+	digest, b := chain.Genesis(), &breaks{chain: chain}
 	for link, err := range chain.Links(ctx, snap) {
 		if err != nil {
 			return one, err
@@ -124,10 +124,11 @@ func sealSession(ctx context.Context, snap *persistence.Snapshot, chain sessionf
 		one.Events++
 		one.Rows = append(one.Rows, link.Content[:fingerprintSize]...)
 		digest = link.Digest
-		if text := misfit(chain, link); text != "" {
-			if err := report(Finding{App: chain.App, User: chain.User, Session: chain.Session, Seq: link.Seq, Event: link.ID, Rule: RuleChain, Text: text}); err != nil {
-				return one, err
-			}
+		b.take(link)
+	}
+	for _, found := range b.found {
+		if err := report(found); err != nil {
+			return one, err
 		}
 	}
 	one.Digest = digest.String()

@@ -41,8 +41,16 @@ type comparison struct {
 }
 
 func (c *comparison) find(s *SealedSession, seq int64, id, format string, args ...any) error {
+	return c.findAll(s, seq, 1, id, format, args...)
+}
+
+// findAll reports a difference of so many events in a row.
+func (c *comparison) findAll(s *SealedSession, seq, events int64, id, format string, args ...any) error {
 	c.Findings++
 	one := Finding{Seq: seq, Event: id, Rule: RuleSeal, Text: fmt.Sprintf(format, args...)}
+	if events > 1 {
+		one.Last = seq + events - 1
+	}
 	if s != nil {
 		one.App, one.User, one.Session = s.App, s.User, s.Session
 	}
@@ -188,7 +196,7 @@ func findRuns[T any](c *comparison, sealed *SealedSession, events []T, event fun
 		if n > 1 {
 			id = ""
 		}
-		if err := c.find(sealed, first, id, "%s", eventRange(first, n, one, many)); err != nil {
+		if err := c.findAll(sealed, first, n, id, "%s", eventRange(first, n, one, many)); err != nil {
 			return err
 		}
 		events = events[n:]

@@ -80,7 +80,7 @@ const (
 	RuleSchema = "schema"
 )
 
-// Finding is a broken rule.
+// Finding is a broken rule or, from [Causes], what broke one or more.
 type Finding struct {
 	// App, User and Session name the session; empty for the file itself.
 	App     string `json:"app,omitempty"`
@@ -92,8 +92,19 @@ type Finding struct {
 	Event string `json:"event,omitempty"`
 	Rule  string `json:"rule"`
 	Text  string `json:"text"`
+	// Events counts the events that it is about, up to the number Last, if there are several. More counts further
+	// findings of the same kind about one event.
+	Last   int64 `json:"last,omitempty"`
+	Events int   `json:"events,omitempty"`
+	More   int   `json:"more,omitempty"`
+	// Also is what else does not fit, probably for the same reason.
+	Also []Finding `json:"also,omitempty"`
 	// Warning is true for what may be as it should be.
 	Warning bool `json:"-"`
+
+	kind  string  // the same for findings that say the same about different events
+	seqs  []int64 // the events that it is about
+	shift int64   // by how much the number of the event was higher when it was stored
 }
 
 // unread reports whether the finding prevents the view from being made.
@@ -170,7 +181,7 @@ type examination struct {
 }
 
 func (e *examination) find(seq int64, event, rule, format string, args ...any) {
-	e.found = append(e.found, Finding{App: e.App, User: e.User, Session: e.ID, Seq: seq, Event: event, Rule: rule, Text: fmt.Sprintf(format, args...)})
+	e.found = append(e.found, Finding{App: e.App, User: e.User, Session: e.ID, Seq: seq, Event: event, Rule: rule, Text: fmt.Sprintf(format, args...), kind: format})
 }
 
 // warn notes what may be as it should be.

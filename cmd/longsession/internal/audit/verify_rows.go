@@ -18,6 +18,9 @@ import (
 	"github.com/adk-go-ext/longsession/record"
 )
 
+// missing is the kind of a finding about numbers that no event has.
+const missing = "%s missing: rows were deleted or renumbered; restore a backup"
+
 // checkNumbers checks that events are numbered 1, 2, 3... and that the session's row has the number
 // of the last one. It reports whether both hold. persistence only ever appends, so a gap means that
 // another program deleted or renumbered rows: the numbers 1, 2, 5 lead to "events 3 to 4 are
@@ -31,7 +34,8 @@ func (e *examination) checkNumbers() bool {
 			e.find(0, row.ID, RuleAppended, "has the number %d, but events are numbered from 1: another program inserted it; restore a backup", row.Seq)
 			continue
 		case row.Seq-1 > last:
-			e.find(last+1, "", RuleAppended, "%s missing: rows were deleted or renumbered; restore a backup", eventRange(last+1, row.Seq-1-last, "is", "are"))
+			e.find(last+1, "", RuleAppended, missing, eventRange(last+1, row.Seq-1-last, "is", "are"))
+			e.found[len(e.found)-1].Last = row.Seq - 1
 		}
 		last = row.Seq
 	}
@@ -165,6 +169,6 @@ func (e *examination) checkTimes() {
 		newest = e.rows[n-1].Time
 	}
 	if e.Updated != newest {
-		e.find(0, "", RuleTimes, "updated_at is %q, but the newest event is of %q: set it so", e.Updated, newest)
+		e.find(0, "", RuleTimes, "updated_at is %q, but the newest event is of %q: one of the two was changed, or newer events were deleted", e.Updated, newest)
 	}
 }

@@ -241,7 +241,7 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 		return nil, err
 	}
 	found = slices.DeleteFunc(found, func(f Finding) bool { return f.Warning })
-	o := &Overview{Session: l.Session, Findings: append([]Finding{}, found...)}
+	o := &Overview{Session: l.Session, Findings: append([]Finding{}, Causes(found, nil)...)}
 	notes, err := Annotate(ctx, f, l.Session, first)
 	if err != nil {
 		return nil, err

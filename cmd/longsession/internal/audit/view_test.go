@@ -130,8 +130,8 @@ func TestReplacementsAreAllThatASummaryStandsFor(t *testing.T) {
 		{"", false, "m1[1 2 3 4][m1 r1 r2]current r3[5 6][r3]current"},
 		{"", true, "r1[1 2][r1]absorbed r2[3 4][r2]absorbed m1[1 2 3 4][m1 r1 r2]current r3[5 6][r3]current"},
 		{"r1", false, "r1[1 2][r1]absorbed"},
-		{"r", false, `session "shop/ada/order-1" has 3 records whose ID begins with "r": give more of it`},
-		{"x", false, `session "shop/ada/order-1" has no readable record whose ID begins with "x": see 'audit compactions'`},
+		{"r", false, `3 records of session "shop/ada/order-1" begin or end with "r": name one of "r1", "r2", "r3"`},
+		{"x", false, `session "shop/ada/order-1" has no readable record whose ID is "x" or begins or ends with that; it has "m1", "r1", "r2", "r3"`},
 	} {
 		if got := told(r.id, r.all); got != r.want {
 			t.Errorf("%q, all %v:\n got %s\nwant %s", r.id, r.all, got, r.want)

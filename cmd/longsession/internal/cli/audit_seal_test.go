@@ -80,7 +80,7 @@ func TestASignedSealFindsWhatWasDone(t *testing.T) {
 		"audit", "verify", path, "--against", seal, "--public-key", public, "--json")
 
 	damage(t, path, "UPDATE events SET content = replace(content, 'e', 'E'), digest = NULL WHERE seq = 3", "UPDATE sessions SET undigested = 3")
-	want(exit.CodeFindings, `^shop/ada/s1 event 3 \(e3\): seal: event 3 differs from the seal: it was changed, or replaced\n1 difference from the seal at 20`, "finding",
+	want(exit.CodeFindings, `^shop/ada/s1 event 3 \(e3\): seal: event 3 differs from the seal: it was changed, or replaced\n    also event 4 (?s:.*)\nshop/ada/s1 event 1 \(e1\): chain: has a digest, (?s:.*)\n1 difference from the seal at 20`, "2 findings",
 		"audit", "verify", path, "--against", seal, "--public-key", public)
 	want(exit.CodeFindings, `^1 event without a digest \(from older versions\): only a seal can reveal a change there$`, "finding", "audit", "verify", path)
 	want(exit.CodeFindings, `"findings":1\}\}$`, "finding", "audit", "verify", path, "--against", seal, "--json")

@@ -69,13 +69,13 @@ func called(ctx context.Context, args ...string) (code int, out, complaints stri
 	return code, stdout.String(), stderr.String()
 }
 
-func TestFindingsEndWithOneAndALineEach(t *testing.T) {
+func TestFindingsEndWithOneAndALineForEachCause(t *testing.T) {
 	t.Parallel()
 	path := storeSession(t, (&ct.History{}).Turns(4, "bot").Compact("r1", "e1", "e2"), "shop", "ada", "s1", "UPDATE events SET covered_by = 'r1' WHERE seq = 4")
 	code, out, complaints := called(t.Context(), "audit", "verify", path)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if code != exit.CodeFindings || len(lines) != 2 || !strings.HasPrefix(lines[0], "shop/ada/s1 event 4 (e4): covered_by: ") ||
-		!strings.HasPrefix(lines[1], "shop/ada/s1 event 4 (e4): I1: ") || complaints != "longsession: 2 findings\n" {
+		!strings.HasPrefix(lines[1], "    also event 4 (e4): I1: ") || complaints != "longsession: 1 finding\n" {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
 	}
 	code, out, _ = called(t.Context(), "audit", "verify", path, "s1", "--json")
@@ -84,21 +84,23 @@ func TestFindingsEndWithOneAndALineEach(t *testing.T) {
 		var one struct {
 			Type, Rule, Event, Session string
 			Seq, Findings              int
+			Also                       []struct{ Rule, Session string }
 		}
 		if err := json.Unmarshal([]byte(line), &one); err != nil {
 			t.Fatal(err)
 		}
-		if one.Type == "finding" && (one.Seq != 4 || one.Event != "e4" || one.Session != "s1") || one.Type == "checked" && one.Findings != 2 {
+		if one.Type == "finding" && (one.Seq != 4 || one.Event != "e4" || one.Session != "s1" || len(one.Also) != 1 || one.Also[0].Rule != "I1" || one.Also[0].Session != "s1") ||
+			one.Type == "checked" && one.Findings != 1 {
 			t.Errorf("line %s", line)
 		}
 		types = append(types, one.Type+one.Rule)
 	}
-	if code != exit.CodeFindings || strings.Join(types, " ") != "findingcovered_by findingI1 checked" {
+	if code != exit.CodeFindings || strings.Join(types, " ") != "findingcovered_by checked" {
 		t.Errorf("exit code %d, lines %q", code, types)
 	}
 	// The glance at a session is no check: it tells, and ends with 0.
 	code, out, _ = called(t.Context(), "audit", path, "s1")
-	if code != exit.CodeOK || !strings.Contains(out, "2 findings, the first is shop/ada/s1 event 4 (e4): covered_by") {
+	if code != exit.CodeOK || !strings.Contains(out, "1 finding, the first is shop/ada/s1 event 4 (e4): covered_by") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

@@ -1,0 +1,145 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Causes sorts the findings about one session, as [File.Verify] reports them, by what caused them: one finding for each
+// cause, with what else does not fit because of it in Also. sealed are the differences of the session from a seal, which
+// come first, because they say best what happened.
+//
+// For example, the events 20 to 23 were deleted. That is one finding, "events 20 to 23 are missing"; also, the digest of
+// event 24 does not follow, and a record covers four events that are not in the session. Nothing is left out, since a
+// second change could hide behind the first one.
+func Causes(found, sealed []Finding) []Finding {
+	found = alike(found)
+	bySeq := func(a, b Finding) int { return cmp.Compare(a.Seq, b.Seq) }
+	causes := slices.Clone(sealed)
+	slices.SortStableFunc(causes, bySeq)
+	var rows, rest []Finding // what happened to rows, and everything else
+	for _, f := range found {
+		switch at := slices.IndexFunc(causes, func(c Finding) bool { return c.explains(f) }); {
+		case f.Rule != RuleChain && !f.gap():
+			rest = append(rest, f)
+		case at >= 0:
+			causes[at].Also = append(causes[at].Also, f)
+		case f.gap() || !slices.ContainsFunc(found, func(c Finding) bool { return c.gap() && c.explains(f) }):
+			rows = append(rows, f)
+		default:
+			rest = append(rest, f) // the events in front of it are missing
+		}
+	}
+	slices.SortStableFunc(rows, bySeq)
+	causes = append(causes, rows...)
+	known := len(causes)
+	var others []Finding
+	for _, f := range rest {
+		if known == 0 || !follows[f.Rule] {
+			others = append(others, f)
+			continue
+		}
+		at := nearest(causes[:known], f.Seq)
+		causes[at].Also = append(causes[at].Also, f)
+	}
+	return append(causes, marks(others)...)
+}
+
+// explains reports whether what happened to rows, by a seal or by the numbers that are missing, is why a digest does not
+// follow, or why numbers are missing: the digest of an event depends on the event in front of it. Events of a
+// session that was created anew are all explained.
+func (f Finding) explains(of Finding) bool {
+	was := of.Seq + of.shift
+	return f.Seq == 0 || f.Seq <= was && was <= f.last()+1
+}
+
+// follows are the rules that rows which were changed, deleted or moved break besides: what depends on the rows of
+// the session.
+var follows = map[string]bool{
+	RuleAppended: true, RuleChain: true, RuleRecord: true, RuleLinks: true, RuleCoveredBy: true, RuleConflicted: true, RuleTimes: true,
+	RuleState: true, RuleHidden: true, RuleFormed: true, RuleRaw: true,
+}
+
+// gap reports whether the finding is about numbers that are missing.
+func (f Finding) gap() bool { return f.Rule == RuleAppended && f.kind == missing }
+
+// nearest is the position of the last cause that is not behind an event, 0 if all are.
+func nearest(causes []Finding, seq int64) int {
+	at := 0
+	for i, c := range causes {
+		if c.Seq <= seq && c.Seq >= causes[at].Seq {
+			at = i
+		}
+	}
+	return at
+}
+
+// alike makes one finding of those that say the same of several events: of marks that name the same record, of events
+// in a row whose digests do not follow, of one record, and of the links between events.
+func alike(found []Finding) []Finding {
+	var out []Finding
+	for _, f := range found {
+		i := slices.IndexFunc(out, func(of Finding) bool { return of.same(f) })
+		if i < 0 || f.Warning {
+			f.seqs = append(f.seqs, f.Seq)
+			out = append(out, f)
+			continue
+		}
+		of := &out[i]
+		of.seqs = append(of.seqs, f.Seq)
+		if f.Seq != of.last() {
+			of.Events = max(of.Events, 1) + 1
+			of.Last = f.Seq
+		} else {
+			of.More++
+		}
+	}
+	return out
+}
+
+// same reports whether a later finding is of the same kind and of the same cause.
+func (f Finding) same(later Finding) bool {
+	if f.Rule != later.Rule || f.kind != later.kind || f.Warning || later.Seq == 0 {
+		return false
+	}
+	switch f.Rule {
+	case RuleRecord:
+		return f.Seq == later.Seq
+	case RuleChain, RuleEvent:
+		return f.last()+1 == later.Seq
+	case RuleLinks, RuleHidden, RuleFormed, RuleRaw:
+		return true
+	case RuleCoveredBy:
+		return f.Text == later.Text
+	}
+	return false
+}
+
+// last is the number of the last event that the finding is about.
+func (f Finding) last() int64 { return max(f.Seq, f.Last) }
+
+// marks puts what a view lacks below the mark that hides it, and the mark on the session below the records that conflict:
+// whoever marks an event as covered also hides it.
+func marks(found []Finding) []Finding {
+	var out []Finding
+	for _, f := range found {
+		at := -1
+		switch f.Rule {
+		case RuleHidden, RuleFormed, RuleRaw:
+			at = slices.IndexFunc(out, func(c Finding) bool { return c.Rule == RuleCoveredBy && c.has(f) })
+		case RuleConflicted:
+			at = slices.IndexFunc(out, func(c Finding) bool { return c.Rule == RuleRecord || c.Rule == RuleCoveredBy })
+		}
+		if at < 0 {
+			out = append(out, f)
+		} else {
+			out[at].Also = append(out[at].Also, f)
+		}
+	}
+	return out
+}
+
+// has reports whether the finding is about all events of another.
+func (f Finding) has(other Finding) bool {
+	return !slices.ContainsFunc(other.seqs, func(seq int64) bool { return !slices.Contains(f.seqs, seq) })
+}
