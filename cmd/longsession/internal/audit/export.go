@@ -73,7 +73,7 @@ func (f *File) export(ctx context.Context, sessions []*Session, format string, x
 		return nil, fmt.Errorf("format %q: choose one of %q", format, Formats)
 	}
 	for i, s := range sessions {
-		named, err := f.Names(ctx, s)
+		named, err := ReadNames(ctx, f, s)
 		if err != nil {
 			return written, err
 		}

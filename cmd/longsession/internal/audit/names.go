@@ -20,8 +20,8 @@ const fewest = 8
 // For example, the IDs 01a20dbc-…-3f9a0c11 and 01a20dbc-…-d2e47b58 have the names 3f9a0c11 and d2e47b58, and r1 is r1.
 type Names struct{ short map[string]string }
 
-// Names returns the names of a session's records.
-func (f *File) Names(ctx context.Context, s *Session) (*Names, error) {
+// ReadNames returns the names of a session's records.
+func ReadNames(ctx context.Context, f *File, s *Session) (*Names, error) {
 	var ids []string
 	err := f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
 		var id string

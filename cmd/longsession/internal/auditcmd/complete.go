@@ -106,7 +106,7 @@ func (a *command) completeRecords(c *cobra.Command, args []string, typed string)
 		if err != nil {
 			return nil, err
 		}
-		if named, err = f.Names(c.Context(), s); err != nil {
+		if named, err = audit.ReadNames(c.Context(), f, s); err != nil {
 			return nil, err
 		}
 		return f.Compactions(c.Context(), s)

@@ -97,5 +97,5 @@ func names(ctx context.Context, f *audit.File, s *audit.Session, out *output) (*
 	if out.json != nil {
 		return &audit.Names{}, nil
 	}
-	return f.Names(ctx, s)
+	return audit.ReadNames(ctx, f, s)
 }

@@ -179,7 +179,7 @@ type compaction struct {
 
 // recordsOf reads the records with some numbers.
 func recordsOf(ctx context.Context, f *audit.File, s *audit.Session, seqs []int64) ([]compaction, error) {
-	named, err := f.Names(ctx, s)
+	named, err := audit.ReadNames(ctx, f, s)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ func annotated(r *http.Request, f *audit.File, s *audit.Session, from int64, lim
 		rows = append(rows, row)
 	}
 	if notes, err = audit.AnnotateRows(r.Context(), f, s, rows); err == nil {
-		named, err = f.Names(r.Context(), s)
+		named, err = audit.ReadNames(r.Context(), f, s)
 	}
 	return rows, notes, named, err
 }
@@ -400,7 +400,7 @@ func (h *Handler) context(r *http.Request, f *audit.File, s *audit.Session) (*co
 	if left == 0 {
 		p.Whole = h.costs.Curve(s).History
 	}
-	named, err := f.Names(r.Context(), s)
+	named, err := audit.ReadNames(r.Context(), f, s)
 	if err != nil {
 		return nil, err
 	}
@@ -456,7 +456,7 @@ func (h *Handler) summaries(r *http.Request, f *audit.File, s *audit.Session) (*
 	case err != nil:
 		data.Problem = "The summaries cannot be read: " + err.Error()
 	}
-	named, err := f.Names(r.Context(), s)
+	named, err := audit.ReadNames(r.Context(), f, s)
 	if err != nil {
 		return nil, err
 	}
