@@ -251,6 +251,7 @@ func (c ContextStats) String() string {
 	unpriced := func(model string) bool { return slices.Contains(u.Unpriced, model) }
 	stats := activity.Stats{
 		Now:          c.At,
+		Merges:       a.Merges,
 		Compactions:  activity.Boundaries{Count: a.Compactions, Last: a.LastCompaction, Text: a.Focus},
 		Checkpoints:  activity.Boundaries{Count: a.Checkpoints, Last: a.LastCheckpoint, Text: a.Note},
 		SummaryChars: a.Characters,

@@ -16,16 +16,16 @@ func TestPromptsStayUnderHalfAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	out := play40(t, newFile(t))
 	last := lastLine(out)
-	var turns, events, compactions, prompt, uncompacted int
-	const format = "quickstart ok: %d turns, %d events stored, %d compactions, largest prompt %d tokens (uncompacted %d)"
-	if _, err := fmt.Sscanf(last, format, &turns, &events, &compactions, &prompt, &uncompacted); err != nil {
+	var turns, events, compactions, merges, prompt, uncompacted int
+	const format = "quickstart ok: %d turns, %d events stored, %d compactions and %d merges, largest prompt %d tokens (uncompacted %d)"
+	if _, err := fmt.Sscanf(last, format, &turns, &events, &compactions, &merges, &prompt, &uncompacted); err != nil {
 		t.Fatalf("last line %q is not of the documented form: %v", last, err)
 	}
-	if again := fmt.Sprintf(format, turns, events, compactions, prompt, uncompacted); again != last {
+	if again := fmt.Sprintf(format, turns, events, compactions, merges, prompt, uncompacted); again != last {
 		t.Errorf("last line %q, want %q", last, again)
 	}
 	// Every turn has at least a question and an answer.
-	if turns != 40 || events < 2*turns+compactions || compactions < 5 || prompt <= 0 || prompt >= uncompacted/2 {
+	if turns != 40 || events < 2*turns+compactions+merges || merges == 0 || compactions < 5 || prompt <= 0 || prompt >= uncompacted/2 {
 		t.Errorf("last line %q: want 40 turns, all events, several compactions, and prompts of less than half", last)
 	}
 	for _, want := range []string{

@@ -21,6 +21,7 @@ type table struct {
 	prompt      int // tokens of the latest request
 	answer      string
 	compactions atomic.Int64
+	merges      atomic.Int64
 
 	stored               int
 	largest, uncompacted int
@@ -28,7 +29,11 @@ type table struct {
 
 // Observe counts stored records.
 func (t *table) Observe(_ context.Context, o compaction.Observation) {
-	if o.Outcome == compaction.Stored {
+	switch {
+	case o.Outcome != compaction.Stored:
+	case o.Trigger == record.TriggerMerge: // of summaries, to make room for others
+		t.merges.Add(1)
+	default:
 		t.compactions.Add(1)
 	}
 }
@@ -79,8 +84,8 @@ func (t *table) whereToLook(file string) {
 }
 
 func (t *table) lastLine() {
-	fmt.Fprintf(t.out, "quickstart ok: %d turns, %d events stored, %d compactions, largest prompt %d tokens (uncompacted %d)\n",
-		t.turns, t.stored, t.compactions.Load(), t.largest, t.uncompacted)
+	fmt.Fprintf(t.out, "quickstart ok: %d turns, %d events stored, %d compactions and %d merges, largest prompt %d tokens (uncompacted %d)\n",
+		t.turns, t.stored, t.compactions.Load(), t.merges.Load(), t.largest, t.uncompacted)
 }
 
 // conversationOf returns the full history without compaction records.

@@ -18,6 +18,8 @@ type Stats struct {
 	Now time.Time
 	// Compactions and Checkpoints count those ever made, absorbed ones included.
 	Compactions, Checkpoints Boundaries
+	// Merges counts the summaries that only replaced other summaries.
+	Merges int
 	// SummaryChars is the length of all summaries ever written, in characters.
 	SummaryChars int
 	Subtasks     Subtasks
@@ -61,8 +63,14 @@ func (s Stats) String() string {
 	var b strings.Builder
 	b.WriteString("Context-management activity:")
 	row := func(label, text string) { fmt.Fprintf(&b, "\n  %-14s%s", label+":", text) }
-	row("Compactions", s.Compactions.text(s.Now, "focus"))
-	row("Checkpoints", s.Checkpoints.text(s.Now, "note"))
+	merges := ""
+	if s.Merges == 1 {
+		merges = ", and 1 merge"
+	} else if s.Merges > 1 {
+		merges = fmt.Sprintf(", and %d merges", s.Merges)
+	}
+	row("Compactions", s.Compactions.text(s.Now, merges, "focus"))
+	row("Checkpoints", s.Checkpoints.text(s.Now, "", "note"))
 	row("Summarized", orZero(s.SummaryChars, func() string { return fmt.Sprintf("%d chars across all boundaries", s.SummaryChars) }))
 	row("Subtasks", orZero(s.Subtasks.Count, func() string {
 		return fmt.Sprintf("%d (%s tokens, %s rolled up to /stats total)", s.Subtasks.Count, inOut(s.Subtasks.Usage), Money(s.Subtasks.USD, s.Subtasks.Unpriced))
@@ -94,10 +102,11 @@ func byCost(models []Model) []Model {
 	})
 }
 
-func (of Boundaries) text(now time.Time, label string) string {
+// text has what is besides behind the count.
+func (of Boundaries) text(now time.Time, besides, label string) string {
 	return orZero(of.Count, func() string {
 		age := max(0, now.Sub(of.Last)).Truncate(time.Second)
-		text := fmt.Sprintf("%d (last %v ago", of.Count, age)
+		text := fmt.Sprintf("%d%s (last %v ago", of.Count, besides, age)
 		if said := line(of.Text); said != "" {
 			text += ", " + label + ": " + said
 		}

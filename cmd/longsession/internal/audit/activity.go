@@ -13,8 +13,7 @@ import (
 // Activity reports how a session was kept short, and what it has spent.
 type Activity struct {
 	*Session
-	Compactions    int    `json:"compactions_made"`
-	Checkpoints    int    `json:"checkpoints_made"`
+	Made
 	LastCompaction string `json:"last_compaction,omitempty"`
 	LastCheckpoint string `json:"last_checkpoint,omitempty"`
 	Focus          string `json:"focus,omitempty"`
@@ -51,7 +50,7 @@ func (p Prices) Activity(ctx context.Context, f *File, s *Session) (*Activity, e
 	if err != nil {
 		return nil, err
 	}
-	a := &Activity{Session: s, Compactions: made.Compactions, Checkpoints: made.Checkpoints, Focus: made.Focus, Note: made.Note,
+	a := &Activity{Session: s, Made: Made{made.Compactions, made.Merges, made.Checkpoints}, Focus: made.Focus, Note: made.Note,
 		Characters: made.Characters, SubtaskCount: len(costs.Tasks), Subtasks: costs.Subtasks, Models: costs.Models, made: made}
 	if !made.LastCompaction.IsZero() {
 		a.LastCompaction = stamp(made.LastCompaction)
@@ -69,6 +68,7 @@ func (p Prices) Activity(ctx context.Context, f *File, s *Session) (*Activity, e
 func (a *Activity) Stats(now time.Time) activity.Stats {
 	s := activity.Stats{
 		Now:          now,
+		Merges:       a.made.Merges,
 		Compactions:  activity.Boundaries{Count: a.made.Compactions, Last: a.made.LastCompaction, Text: a.made.Focus},
 		Checkpoints:  activity.Boundaries{Count: a.made.Checkpoints, Last: a.made.LastCheckpoint, Text: a.made.Note},
 		SummaryChars: a.made.Characters,

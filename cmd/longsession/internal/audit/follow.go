@@ -42,8 +42,9 @@ type Curve struct {
 	Calls []ModelCall
 	// Compactions has an index of Calls for each record, in order: the number of calls before it.
 	Compactions []int
-	// Records has the Seq of each of these records.
+	// Records has the Seq of each of these records, and Made says what they are for.
 	Records []int64
+	Made    Made
 	// Model is the model of the newest call, empty if it is not known, and Window its context window in tokens,
 	// 0 if that is not known.
 	Model  string
@@ -123,6 +124,7 @@ type amounts struct {
 	bill  *bill
 	notes *Annotator
 	turns map[string]int // number of each turn
+	made  counted
 	curve Curve
 	// next is the number of the first event that was not read, events how many were.
 	next, events int64
@@ -190,6 +192,8 @@ func (of *amounts) take(row *sessionfile.Row) {
 	case record.Is(ev):
 		of.curve.Compactions = append(of.curve.Compactions, len(of.curve.Calls))
 		of.curve.Records = append(of.curve.Records, row.Seq)
+		of.made.take(ev)
+		of.curve.Made = of.made.Made
 		if len(of.curve.Records) == 1 && of.base == 0 {
 			of.baseHistory = of.history
 		}

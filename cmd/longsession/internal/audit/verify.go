@@ -115,6 +115,7 @@ type Checked struct {
 	Sessions int   `json:"sessions"`
 	Events   int64 `json:"events"`
 	Records  int   `json:"records"`
+	Made
 	// Undigested counts the events without a digest, from versions that wrote none. The file alone
 	// does not reveal whether they were changed.
 	Undigested int64 `json:"undigested"`
@@ -161,11 +162,16 @@ func (f *File) Verify(ctx context.Context, sessions []*Session, maxSummaries int
 		done.Sessions++
 		done.Events += int64(len(l.rows))
 		done.Undigested += l.undigested
+		records := counted{}
 		for _, row := range l.rows {
 			if row.Record {
 				done.Records++
 			}
+			if row.Event != nil {
+				records.take(row.Event)
+			}
 		}
+		done.Made = done.plus(records.Made)
 		if l.view != nil {
 			done.Views++
 		}

@@ -20,6 +20,7 @@ type Size struct {
 	ViewTokens int `json:"view_tokens"`
 	// AllTokens is the size of all events in a prompt, without the records.
 	AllTokens int `json:"all_tokens"`
+	Made
 }
 
 // View is what the model would see of a session now.
@@ -167,6 +168,7 @@ func recordRow(ctx context.Context, snap *persistence.Snapshot, s *Session, id s
 // session was deleted meanwhile.
 func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err error) {
 	err = f.stored.Snapshot(ctx, func(snap *persistence.Snapshot) error {
+		records := counted{}
 		if now, err = sessionIn(ctx, snap, s); err != nil {
 			return err
 		}
@@ -182,7 +184,11 @@ func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err
 			if err != nil {
 				return err
 			}
-			if row.Event == nil || row.Record {
+			if row.Event == nil {
+				continue
+			}
+			if row.Record {
+				records.take(row.Event)
 				continue
 			}
 			of.AllTokens += size(row.Event)
@@ -191,6 +197,7 @@ func (f *File) Size(ctx context.Context, s *Session) (now *Session, of Size, err
 			}
 		}
 		of = of.with(view, func(ev *session.Event) bool { return shown[ev.ID] })
+		of.Made = records.Made
 		return nil
 	})
 	if err != nil {
@@ -246,11 +253,12 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 	if err != nil {
 		return nil, err
 	}
-	turns := map[string]bool{}
+	turns, records := map[string]bool{}, counted{}
 	for _, row := range l.rows {
 		if row.Event == nil {
 			continue
 		}
+		records.take(row.Event)
 		if o.Last = stamp(row.Event.Timestamp); o.First == "" {
 			o.First = o.Last
 		}
@@ -263,7 +271,7 @@ func (f *File) Overview(ctx context.Context, s *Session, maxSummaries int) (*Ove
 			turns[row.Event.InvocationID] = true
 		}
 	}
-	o.Turns, o.Checkpoints = len(turns), notes.written()
+	o.Turns, o.Checkpoints, o.Made = len(turns), notes.written(), records.Made
 	if unread := slices.IndexFunc(found, Finding.unread); unread >= 0 {
 		o.Error = found[unread].Text
 		if seq := found[unread].Seq; seq != 0 {

@@ -159,19 +159,20 @@ func (o *output) list(sessions []*listed, children bool) {
 // overview sums a session up in a few lines, each with a label. A question mark takes the place of what
 // could not be worked out because the view could not be made.
 func (o *output) overview(v *audit.Overview) {
-	stored, compactions := terminal.Plural(v.Events, "event"), terminal.Commas(v.Compactions)
+	stored, records := terminal.Plural(v.Events, "event"), terminal.Commas(v.Session.Compactions)
 	o.printf("session      %s\n", terminal.Printable(v.Name()))
 	if v.Parent != "" {
 		o.labeled("subtask", subtaskText(v.Session))
 	}
 	o.printf("created      %s, last updated %s\n", moment(v.Created), moment(v.Updated))
 	if v.Error != "" {
-		o.printf("stored       %s, %s of them compactions, in ? turns; ? tokens\n", stored, compactions)
+		o.printf("stored       %s, %s of them records, in ? turns; ? tokens\n", stored, records)
 		o.printf("model sees   ?\n")
 	} else {
-		o.printf("stored       %s, %s of them compactions, in %s; %s tokens\n", stored, compactions, terminal.Plural(v.Turns, "turn"), terminal.Commas(v.AllTokens))
+		o.printf("stored       %s, %s of them records, in %s; %s tokens\n", stored, records, terminal.Plural(v.Turns, "turn"), terminal.Commas(v.AllTokens))
 		o.printf("model sees   %s, %s of them summaries; %s tokens\n", terminal.Plural(v.ViewEvents, "event"), terminal.Commas(v.Summaries), terminal.Commas(v.ViewTokens))
 	}
+	o.labeled("compactions", v.Made.Figure())
 	if v.Contested {
 		o.printf("contested    its records conflict, for example because two processes compacted it at once; an app loads all of it\n")
 	}

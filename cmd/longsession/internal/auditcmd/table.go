@@ -28,7 +28,8 @@ var sessionColumns = []sessionColumn{
 	{"user", "", "user", 0, terminal.Pad, func(s *listed) string { return terminal.Printable(s.User) }, never},
 	{"session", "", "session", 0, terminal.Pad, func(s *listed) string { return terminal.Printable(s.ID) }, never},
 	{"events", "", "events", 1, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Events) }, never},
-	{"compactions", "com-", "pact.", 1, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Compactions) }, never},
+	{"compactions", "com-", "pact.", 1, terminal.PadLeft, func(s *listed) string { return s.seen(s.Made.Compactions) }, never},
+	{"merges", "", "merges", 1, terminal.PadLeft, func(s *listed) string { return s.seen(s.Merges) }, zero},
 	{"seen", "", "seen", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.ViewEvents) }, never},
 	{"seen tokens", "tokens", "seen", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.ViewTokens) }, never},
 	{"all tokens", "tokens", "all", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.AllTokens) }, never},
@@ -37,7 +38,7 @@ var sessionColumns = []sessionColumn{
 	{"subtasks", "sub-", "tasks", 4, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Subtasks) }, zero},
 }
 
-// seen shows a number of the view, which is not known if that could not be made.
+// seen shows a number that is not known if the session could not be read.
 func (s *listed) seen(n int) string {
 	if s.Error != "" {
 		return "?"

@@ -172,7 +172,7 @@ func (r *reported) write(sealed []audit.Finding) error {
 func (o *output) fine(c audit.Checked) {
 	if c.Findings == 0 {
 		o.good(fmt.Sprintf("fine: %s, %s, %s; checked the chain of digests, the marks, the links, the view (I1 to I5), the schema, and SQLite's own integrity; not checked: state of users and apps",
-			terminal.Plural(c.Sessions, "session"), terminal.Plural(c.Events, "event"), terminal.Plural(c.Records, "compaction")))
+			terminal.Plural(c.Sessions, "session"), terminal.Plural(c.Events, "event"), c.Made.Phrase()))
 	}
 }
 

@@ -29,3 +29,12 @@ func TestThePagesTellRecordsApartByTheirNames(t *testing.T) {
 		}
 	}
 }
+
+func TestThePageOfASessionCountsMergesApart(t *testing.T) {
+	t.Parallel()
+	h := serve(t, live.Config{Path: file(t, 60)})
+	body := ask(t, h, page("session")).body
+	if !regexp.MustCompile(`<dt>Compactions</dt><dd>\d+, and \d+ merges?</dd>`).MatchString(body) || !regexp.MustCompile(`<summary>\d+ compactions and \d+ merges?`).MatchString(body) {
+		t.Errorf("the page does not count compactions and merges:\n%s", body)
+	}
+}
