@@ -7,7 +7,8 @@ import (
 )
 
 // Wrap breaks a text of one line between words into lines of at most width columns. It also breaks
-// a word that is longer than a line. A wide character counts as the two columns that it takes up.
+// a word that is longer than a line: behind commas, semicolons and slashes if it can, as JSON and paths have them.
+// A wide character counts as the two columns that it takes up.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line, used := "", 0
@@ -15,7 +16,7 @@ func Wrap(text string, width int) []string {
 		lines = append(lines, strings.TrimRight(line, " "))
 		line, used = "", 0
 	}
-	for _, word := range strings.SplitAfter(text, " ") {
+	for _, word := range words(text, width) {
 		size := uniseg.StringWidth(strings.TrimRight(word, " "))
 		if used > 0 && used+size > width {
 			flush()
@@ -37,6 +38,22 @@ func Wrap(text string, width int) []string {
 		flush()
 	}
 	return lines
+}
+
+// words splits a text behind blanks, and words that are longer than a line behind their commas, semicolons and slashes.
+func words(text string, width int) []string {
+	var out []string
+	for _, word := range strings.SplitAfter(text, " ") {
+		for uniseg.StringWidth(strings.TrimRight(word, " ")) > width {
+			at := strings.IndexAny(word, ",;/")
+			if at < 0 || at == len(word)-1 {
+				break
+			}
+			out, word = append(out, word[:at+1]), word[at+1:]
+		}
+		out = append(out, word)
+	}
+	return out
 }
 
 // WrapText makes a text of several lines safe to show, and wraps each of its lines.

@@ -30,3 +30,17 @@ func TestTextIsWrappedByWhatItTakesUp(t *testing.T) {
 		t.Errorf("padded to %q", got)
 	}
 }
+
+func TestAWordThatIsLongerThanALineBreaksBehindItsCommas(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`response: {"order_id":"A-1057","status":"delivered","total":84}`: "response:\n{\"order_id\":\"A-1057\",\n\"status\":\"delivered\",\n\"total\":84}",
+		"/home/mara/projects/notebook/orders.txt":                         "/home/mara/projects/\nnotebook/orders.txt",
+		strings.Repeat("x", 30) + ",y":                                    strings.Repeat("x", 25) + "\n" + "xxxxx,y",
+		"a, b,":                                                           "a, b,",
+	} {
+		if got := strings.Join(Wrap(text, 25), "\n"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
