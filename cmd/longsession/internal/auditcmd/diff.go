@@ -27,7 +27,11 @@ func (a *command) diffCommand() *cobra.Command {
 	var id string
 	var all bool
 	var width int
-	run := a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+	var from, to place
+	run := atPlaces(a, func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
+		if from.text != "" {
+			return change(ctx, f, s, from.At, to.At, out)
+		}
 		found, err := f.Replacements(ctx, s, id, all)
 		if err != nil {
 			return err
@@ -41,8 +45,14 @@ func (a *command) diffCommand() *cobra.Command {
 		}
 		columns := cmp.Or(width, min(out.screen.Columns, widest), terminal.DefaultColumns)
 		return writeAll(out, found, func(r audit.Replacement) { named.Compaction(&r.Compaction); out.replacement(&r, columns) })
-	})
-	cmd := newCommand("diff FILE.db [SESSION]", "Show each summary next to the events that it replaced", func(cmd *cobra.Command, args []string) error {
+	}, &from, &to)
+	cmd := newCommand("diff FILE.db [SESSION]", "Show each summary next to the events that it replaced, or how two prompts differ", func(cmd *cobra.Command, args []string) error {
+		switch {
+		case to.text != "" && from.text == "":
+			return exit.Usage("--to without --from: name the prompt to compare with")
+		case from.text != "" && (id != "" || all || width > 0):
+			return exit.Usage("--from compares two prompts: leave out --record, --all and --width, which are for summaries")
+		}
 		if width > 0 && width < terminal.Narrowest {
 			return exit.Usage("--width is %d: it must be at least %d, or 0 for that of the terminal", width, terminal.Narrowest)
 		}
@@ -50,6 +60,8 @@ func (a *command) diffCommand() *cobra.Command {
 	})
 	setting.Add(cmd,
 		setting.Setting{Name: "record", Value: setting.Text(&id), Complete: a.completeRecords, Help: "only the record of this ID, or the one whose ID begins or ends with this text"},
+		from.setting("from", "compare two prompts: what the model saw at this event or turn, as --at of context takes it, and at --to"),
+		to.setting("to", "the later of two prompts; without it the next prompt"),
 		setting.Setting{Name: "all", Value: setting.Switch(&all), Help: "include records whose summaries are no longer shown"},
 		setting.Setting{Name: "width", Value: setting.Int(&width, 0, widest, "is that of the terminal"), Help: "columns to use, from 20 to 1,000; 0: those of the terminal, or 80"})
 	return cmd

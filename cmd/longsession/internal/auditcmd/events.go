@@ -46,34 +46,6 @@ func (a *command) historyCommand() *cobra.Command {
 	return cmd
 }
 
-// contextCommand shows the view. Its last line is for people only: in JSON every event has its own
-// tokens.
-func (a *command) contextCommand() *cobra.Command {
-	return newCommand("context FILE.db [SESSION]", "Show the view: the events and summaries that the next prompt is made of", a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {
-		view, err := f.View(ctx, s, 0, -1)
-		if err != nil {
-			return err
-		}
-		named, err := names(ctx, f, s, out)
-		if err != nil {
-			return err
-		}
-		err = writeAll(out, view.Entries, func(e audit.Entry) {
-			named.Entry(&e)
-			out.title(entryTitle(&e))
-			if e.Record != nil {
-				out.asked(e.Record)
-			}
-			e.Record = nil // the model sees the framed text and not the record
-			out.blocks(&e)
-		})
-		if err == nil && !a.json {
-			out.printf("%s, %s tokens\n", terminal.Plural(view.Events, "event"), terminal.Commas(view.Tokens))
-		}
-		return err
-	}))
-}
-
 // compactionsCommand shows all records, those whose summaries are no longer shown included.
 func (a *command) compactionsCommand() *cobra.Command {
 	return newCommand("compactions FILE.db [SESSION]", "Show every compaction record", a.onSession(func(ctx context.Context, f *audit.File, s *audit.Session, out *output) error {

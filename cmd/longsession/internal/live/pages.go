@@ -109,6 +109,7 @@ type turn struct {
 	Number, Calls, Prompt, Whole int
 	Seq                          int64
 	USD                          float64
+	Link                         string // of the prompt of its last call
 }
 
 func (h *Handler) overview(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
@@ -135,11 +136,12 @@ func (h *Handler) overview(r *http.Request, f *audit.File, s *audit.Session) (*c
 		Records        []compaction
 		EarlierRecords int
 		CurveLink      string
+		PromptLink     string // without the number of the event
 		Children       []listed
 		Stopped        string
 		Left           int64 // events that are not counted yet
-	}{Left: left, frame: h.framed(r, s), Costs: costs, Curve: curve, Turns: turnsOf(curve.Calls), Records: records,
-		EarlierRecords: len(curve.Records) - len(records), CurveLink: link("/curve", s)}
+	}{Left: left, frame: h.framed(r, s), Costs: costs, Curve: curve, Turns: turnsOf(s, curve.Calls), Records: records,
+		EarlierRecords: len(curve.Records) - len(records), CurveLink: link("/curve", s), PromptLink: link("/context", s)}
 	for _, c := range curve.Calls {
 		data.Largest = max(data.Largest, c.Prompt)
 	}
@@ -156,7 +158,7 @@ func (h *Handler) overview(r *http.Request, f *audit.File, s *audit.Session) (*c
 }
 
 // turnsOf sums up the newest turns.
-func turnsOf(calls []audit.ModelCall) []turn {
+func turnsOf(s *audit.Session, calls []audit.ModelCall) []turn {
 	var out []turn
 	for _, c := range calls {
 		if len(out) == 0 || out[len(out)-1].Number != c.Turn {
@@ -164,6 +166,7 @@ func turnsOf(calls []audit.ModelCall) []turn {
 		}
 		t := &out[len(out)-1]
 		t.Calls++
+		t.Link = link("/context", s, "at", strconv.FormatInt(c.Seq, 10))
 		t.Prompt, t.Whole, t.USD = max(t.Prompt, c.Prompt), max(t.Whole, c.Whole), c.USD.USD()
 	}
 	return out[max(0, len(out)-mostTurns):]
@@ -221,6 +224,7 @@ type points struct {
 	From    int       `json:"from"`
 	Limit   int       `json:"limit"`
 	Turns   []int     `json:"turns"`
+	Seqs    []int64   `json:"seqs"`
 	With    []int     `json:"with"`
 	Without []int     `json:"without"`
 	USD     []float64 `json:"usd"`
@@ -235,10 +239,10 @@ func (h *Handler) curve(r *http.Request, f *audit.File, s *audit.Session) (*cont
 	c := h.costs.Curve(s)
 	from := int(min(max(number(r, "from", 0), 0), int64(len(c.Calls))))
 	calls := c.Calls[from:]
-	p := &points{From: from, Limit: c.Window, Turns: make([]int, len(calls)), With: make([]int, len(calls)), Without: make([]int, len(calls)),
+	p := &points{From: from, Limit: c.Window, Turns: make([]int, len(calls)), Seqs: make([]int64, len(calls)), With: make([]int, len(calls)), Without: make([]int, len(calls)),
 		USD: make([]float64, len(calls)), Marks: append([]int{}, c.Compactions[max(0, len(c.Compactions)-mostMarks):]...)}
 	for i, call := range calls {
-		p.Turns[i], p.With[i], p.Without[i], p.USD[i] = call.Turn, call.Prompt, call.Whole, call.USD.USD()
+		p.Turns[i], p.Seqs[i], p.With[i], p.Without[i], p.USD[i] = call.Turn, call.Seq, call.Prompt, call.Whole, call.USD.USD()
 	}
 	return &content{json: p, unfinished: left > 0}, nil
 }
@@ -249,6 +253,7 @@ type said struct {
 	ID     string // of the element
 	Kind   string // user, agent or record
 	Link   string // of the whole event
+	Saw    string // address of the prompt that it answered
 	Blocks []block
 }
 
@@ -265,6 +270,9 @@ func (h *Handler) said(s *audit.Session, named *audit.Names, e *audit.Entry, who
 	one := said{Article: a, Kind: "agent"}
 	if a.Seq > 0 {
 		one.ID, one.Link = "e"+strconv.FormatInt(a.Seq, 10), link("/event", s, "seq", strconv.FormatInt(a.Seq, 10))
+	}
+	if a.Seq > 0 && audit.IsAnswer(e) {
+		one.Saw = link("/context", s, "at", strconv.FormatInt(a.Seq, 10))
 	}
 	switch {
 	case a.Record != "":
@@ -302,6 +310,17 @@ type events struct {
 	Grows  bool
 	Tokens int
 	Whole  int
+	// Prompt is set on the page of a prompt as it was, and Calls are the other prompts of its turn.
+	Prompt   *audit.Prompt
+	Calls    []call
+	Answered string
+}
+
+// call is a prompt of a turn: the number of the event that answered it.
+type call struct {
+	Seq  int64
+	Link string
+	Here bool
 }
 
 // annotated reads some events, what other events say about them, and the names of the records.
@@ -375,57 +394,6 @@ func (h *Handler) event(r *http.Request, f *audit.File, s *audit.Session) (*cont
 		return nil, &missing{"The session has no event " + strconv.FormatInt(seq, 10) + "."}
 	}
 	return &content{template: "event", data: p}, nil
-}
-
-// context shows the view of the model.
-func (h *Handler) context(r *http.Request, f *audit.File, s *audit.Session) (*content, error) {
-	p := events{frame: h.framed(r, s)}
-	first := max(1, number(r, "from", 1))
-	seen, err := f.View(r.Context(), s, int(first-1), pageSize)
-	if err == nil && len(seen.Entries) == 0 && seen.Events > 0 { // beyond the end is the last event
-		first = int64(seen.Events)
-		seen, err = f.View(r.Context(), s, int(first-1), pageSize)
-	}
-	if err != nil {
-		if r.Context().Err() != nil || reopens(err) {
-			return nil, err
-		}
-		p.Problem = "The view of the model cannot be made: " + err.Error()
-		return &content{template: "context", data: p}, nil
-	}
-	left, err := h.costs.Read(r.Context(), f, s, mostRead)
-	if err != nil {
-		return nil, err
-	}
-	if left == 0 {
-		p.Whole = h.costs.Curve(s).History
-	}
-	named, err := audit.ReadNames(r.Context(), f, s)
-	if err != nil {
-		return nil, err
-	}
-	p.All, p.Tokens = int64(seen.Events), seen.Tokens
-	p.First, p.Last = first, first-1+int64(len(seen.Entries))
-	for i := range seen.Entries {
-		e := &seen.Entries[i]
-		one := h.said(s, named, e, false)
-		if e.Seq == 0 {
-			one.ID = "v" + strconv.Itoa(int(first)+i)
-		}
-		if e.Record != nil { // the model sees its text, and nothing else of the record
-			one.Link = link("/summaries", s, "record", e.Record.RecordID)
-			one.Blocks = slices.DeleteFunc(one.Blocks, func(b block) bool { return b.Kind != "text" || b.Title != "" })
-		}
-		p.Events = append(p.Events, one)
-	}
-	at := func(from int64) string { return link("/context", s, "from", strconv.FormatInt(max(1, from), 10)) }
-	if first > 1 {
-		p.Oldest, p.Older = at(1), at(first-pageSize)
-	}
-	if p.Last < p.All {
-		p.Newer, p.Newest = at(first+pageSize), at(p.All-pageSize+1)
-	}
-	return &content{template: "context", data: p, unfinished: left > 0}, nil
 }
 
 // replaced is a summary and the events next to it.

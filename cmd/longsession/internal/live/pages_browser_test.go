@@ -52,7 +52,7 @@ func TestPagesInABrowserAreOpenToEverybody(t *testing.T) {
 	b := startBrowser(t)
 	server := httptest.NewServer(serve(t, live.Config{Path: file(t, 60)}))
 	t.Cleanup(server.Close)
-	for _, name := range []string{"/?all=1", page("session"), page("conversation", "from", "1"), page("conversation"), page("context"), page("summaries"), page("event", "seq", "3"), "/nothing"} {
+	for _, name := range []string{"/?all=1", page("session"), page("conversation", "from", "1"), page("conversation"), page("context"), page("context", "at", "turn30", "from", "1"), page("summaries"), page("event", "seq", "3"), "/nothing"} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{1200, 360} {
 				b.look(width, scheme, true)

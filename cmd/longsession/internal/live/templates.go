@@ -30,13 +30,14 @@ func asset(name string) string {
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count":   terminal.Commas[int],
-	"count64": terminal.Commas[int64],
-	"few":     terminal.Plural[int],
-	"few64":   terminal.Plural[int64],
-	"time":    shortTime,
-	"line":    line,
-	"percent": func(part, whole int) string { return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(max(1, whole))) },
+	"count":     terminal.Commas[int],
+	"count64":   terminal.Commas[int64],
+	"few":       terminal.Plural[int],
+	"few64":     terminal.Plural[int64],
+	"time":      shortTime,
+	"line":      line,
+	"notStored": func() string { return audit.NotStored },
+	"percent":   func(part, whole int) string { return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(max(1, whole))) },
 }).ParseFS(assets, "assets/*.html"))
 
 // line is a name on one line, with everything visible.

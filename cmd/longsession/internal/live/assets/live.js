@@ -108,7 +108,7 @@
 
   function curves(section) {
     const size = document.getElementById("size"), money = document.getElementById("money"), undrawn = document.getElementById("undrawn");
-    const all = {turns: [], with: [], without: [], usd: [], marks: [], limit: 0};
+    const all = {turns: [], seqs: [], with: [], without: [], usd: [], marks: [], limit: 0};
     let drawn = [], touched = false, shownCalls = -1, shownMarks = "";
 
 
@@ -141,11 +141,22 @@
       drawn.push({box: size, marks, plot: drawCurve(size, shown, lines, () => touched = true, marks.place)});
       const costs = {...shown, limit: 0, heading: "Cost so far, summaries included", write: dollars, tick: dollars};
       drawn.push({box: money, plot: drawCurve(money, costs, [{label: "this session", key: "with", values: all.usd, width: 2, fill: true}], () => touched = true, () => {})});
+      drawn.forEach(({plot}) => opens(plot));
       for (const [box, name] of [[size, "Prompt tokens of each model call"], [money, "Cost so far"]]) {
         const canvas = box.querySelector("canvas");
         canvas?.setAttribute("role", "img");
         canvas?.setAttribute("aria-label", name + ". The table of the turns has the numbers.");
       }
+    }
+
+    // opens lets a click on a call lead to its prompt. A drag zooms in.
+    function opens(plot) {
+      let down = 0;
+      plot.over.addEventListener("mousedown", e => down = e.clientX);
+      plot.over.addEventListener("click", e => {
+        const seq = all.seqs[plot.cursor.idx ?? -1];
+        if (seq > 0 && Math.abs(e.clientX - down) < 4) location.href = section.dataset.prompt + "&at=" + seq;
+      });
     }
 
     const busy = () => touched || section.querySelector(".about:not([hidden])") || section.contains(document.activeElement);
@@ -154,8 +165,8 @@
       const answer = await fetch(section.dataset.curve + "&from=" + all.with.length, {cache: "no-store"});
       if (!answer.ok) return;
       const more = await answer.json();
-      if (more.from < all.with.length) for (const key of ["turns", "with", "without", "usd"]) all[key].length = more.from;
-      for (const key of ["turns", "with", "without", "usd"]) for (const v of more[key]) all[key].push(v);
+      if (more.from < all.with.length) for (const key of ["turns", "seqs", "with", "without", "usd"]) all[key].length = more.from;
+      for (const key of ["turns", "seqs", "with", "without", "usd"]) for (const v of more[key]) all[key].push(v);
       all.marks = more.marks;
       all.limit = more.limit;
       if (all.with.length === shownCalls && all.marks.join() === shownMarks) return;
