@@ -29,7 +29,7 @@ var sessionColumns = []sessionColumn{
 	{"session", "", "session", 0, terminal.Pad, func(s *listed) string { return terminal.Printable(s.ID) }, never},
 	{"events", "", "events", 1, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Events) }, never},
 	{"compactions", "com-", "pact.", 1, terminal.PadLeft, func(s *listed) string { return s.seen(s.Made.Compactions) }, never},
-	{"merges", "", "merges", 1, terminal.PadLeft, func(s *listed) string { return s.seen(s.Merges) }, zero},
+	{"merges", "", "merges", 1, terminal.PadLeft, func(s *listed) string { return terminal.Commas(s.Merges) }, zero},
 	{"seen", "", "seen", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.ViewEvents) }, never},
 	{"seen tokens", "tokens", "seen", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.ViewTokens) }, never},
 	{"all tokens", "tokens", "all", 2, terminal.PadLeft, func(s *listed) string { return s.seen(s.AllTokens) }, never},
