@@ -9,7 +9,7 @@ import (
 // SmallTierError refuses an agent's own model of the small tier, because safety.small_tier_parent is refuse.
 type SmallTierError struct {
 	Model string
-	Text  string // what is wrong and what to do, wrapped at 78 columns
+	Text  string // what is wrong and what to do, on one line
 }
 
 // Error returns the text.
@@ -17,16 +17,16 @@ func (e *SmallTierError) Error() string { return e.Text }
 
 const noticeColumns = 78
 
-// smallTierText returns the text about an agent whose own model is of the small tier, wrapped at 78 columns.
-// It suggests better and small, and leaves the suggestion out if better is "".
-func smallTierText(model, better, small string) string {
+// smallTierText returns the text about an agent whose own model is of the small tier. It suggests better and small, and
+// leaves the suggestion out if better is "". allowed is what --small-tier-parent=allow is good for.
+func smallTierText(model, better, small, allowed string) string {
 	suggestion := ""
 	if better != "" {
 		suggestion = fmt.Sprintf(" — e.g. --model %s --agentic-small-model %s", better, small)
 	}
-	return wrap(fmt.Sprintf("longsession: small-tier parent: %s is a small-tier model. Small-tier models work well as subtask workers"+
+	return fmt.Sprintf("small-tier parent: %s is a small-tier model. Small-tier models work well as subtask workers"+
 		" (--agentic-small-model) but loop and stall as the parent for long interactive sessions. Consider a frontier or mid-tier"+
-		" model for the parent%s. Pass --small-tier-parent=allow to suppress this notice.", model, suggestion), noticeColumns)
+		" model for the parent%s. Pass --small-tier-parent=allow to %s.", model, suggestion, allowed)
 }
 
 // guardSmallTier notes or refuses a model of the small tier. One prompt and --yolo are no long interactive
@@ -41,10 +41,9 @@ func (r *resolver) guardSmallTier() {
 		tier = c.tier
 	}
 	better := r.current(modelOf(r.family(), tier))
-	text := smallTierText(s.Model.Value, better, s.SmallModel.Value)
 	if s.SmallTierParent.Value == SmallTierRefuse {
-		r.problems = append(r.problems, &SmallTierError{s.Model.Value, text})
+		r.problems = append(r.problems, &SmallTierError{s.Model.Value, smallTierText(s.Model.Value, better, s.SmallModel.Value, "use it all the same")})
 		return
 	}
-	s.Notes = append(s.Notes, text)
+	s.Notes = append(s.Notes, wrap("longsession: "+smallTierText(s.Model.Value, better, s.SmallModel.Value, "suppress this notice"), noticeColumns))
 }

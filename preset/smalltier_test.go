@@ -16,6 +16,12 @@ const notice = `longsession: small-tier parent: gemini-2.5-flash is a small-tier
   --agentic-small-model gemini-2.5-flash. Pass --small-tier-parent=allow to
   suppress this notice.`
 
+const refusal = "small-tier parent: gemini-2.5-flash is a small-tier model. Small-tier models work well as subtask workers" +
+	" (--agentic-small-model) but loop and stall as the parent for long interactive sessions. Consider a frontier or mid-tier model" +
+	" for the parent — e.g. --model gemini-3.5-pro --agentic-small-model gemini-2.5-flash. Pass --small-tier-parent=allow to use it" +
+	" all the same."
+
+// TestTheSmallTierGuard: the error is one line, as every error is, and does not speak of a notice.
 func TestTheSmallTierGuard(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -45,8 +51,8 @@ func TestTheSmallTierGuard(t *testing.T) {
 			if errors.As(err, &refused) != row.fails {
 				t.Fatalf("refused %v, want %v: %v", !row.fails, row.fails, err)
 			}
-			if row.fails && (refused.Text != notice || refused.Model != row.model) {
-				t.Errorf("the error is\n%s\nwant\n%s", refused.Text, notice)
+			if row.fails && (refused.Text != refusal || refused.Model != row.model) {
+				t.Errorf("the error is\n%s\nwant\n%s", refused.Text, refusal)
 			}
 			got := ""
 			for _, n := range s.Notes {

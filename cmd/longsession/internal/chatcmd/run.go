@@ -182,7 +182,7 @@ func (c *command) talk(ctx context.Context, cmd *cobra.Command, s *Setup, projec
 	}
 	stack, err := longsession.New(sessions, cfg)
 	if err != nil {
-		return exit.Usage("%w", err)
+		return exit.Usage("%w", c.inFlags(err))
 	}
 	defer func() { err = closeStack(ctx, stack, err) }()
 	folder := c.folder
