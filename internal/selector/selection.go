@@ -68,11 +68,11 @@ const (
 	// NotDue: too few complete invocations; see [Selection.Missing].
 	NotDue Reason = "not due"
 	// NothingEligible: every event is covered, retained or pinned, or there are no events.
-	NothingEligible Reason = "nothing eligible"
+	NothingEligible Reason = "the newest turns always stay word for word, and nothing older is left to summarize"
 	// Blocked: nothing is eligible, and open calls hold some of the events.
 	Blocked Reason = "blocked by an open call"
 	// TooSmall: no summary of a window of this size would be shorter, or one was tried and was not.
-	TooSmall Reason = "window is too small for a summary to be shorter"
+	TooSmall Reason = "what is left to summarize is so short that a summary would not be shorter"
 	// TooLarge: no eligible unit is small enough for the summarizer to read it in one call.
 	TooLarge Reason = "a single unit exceeds what the summarizer can read"
 )

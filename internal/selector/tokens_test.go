@@ -30,11 +30,11 @@ func TestTheNewestEventsOfTheBranchAreRetained(t *testing.T) {
 	}{
 		{"none", 0, turns(1, 3), "e1-e4"},
 		{"three", 3, turns(1, 3), "e1-e3"},
-		{"all there are", 6, turns(1, 3), "(nothing eligible)"},
-		{"more than there are", 60, turns(1, 3), "(nothing eligible)"},
+		{"all there are", 6, turns(1, 3), "(the newest turns always stay word for word, and nothing older is left to summarize)"},
+		{"more than there are", 60, turns(1, 3), "(the newest turns always stay word for word, and nothing older is left to summarize)"},
 		{"a unit that reaches into them", 3, "1q 1c:x 1r:x 1a 2q", "e1"},
 		{"those of other branches do not count", 2, "1q 1a 2q 2a 3q p.a|3a@a p.a|3a@a p.a|3a@a", "e1-e3"},
-		{"nothing is there", 0, "", "(nothing eligible)"},
+		{"nothing is there", 0, "", "(the newest turns always stay word for word, and nothing older is left to summarize)"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +115,7 @@ func TestRoundsOfALiveTurnAreKeptApartFromEarlierTurns(t *testing.T) {
 		{"one agent's rounds on either side of another's", "", "2q 2c:x 2r:x 2a@boss 2c:y*90 2r:y 2c:z 2r:z", "", "e5 e6 by bot after e4"},
 		{"behind a change of state, where a prompt may begin", "", "2q 2S 2c:x 2r:x 2c:y 2r:y", "", "e3 e4 by bot after e2"},
 		{"a sub-agent in a branch of its own", "p.a", "2q p.a|2c:x@a p.b|2a@b p.a|2r:x@a p.b|2a@b p.a|2c:y@a p.a|2r:y@a", "", "e2 e4 by a after e1"},
-		{"a call that another agent's words follow", "", "2q 2c:x 2a@boss 2r:x 2c:y 2r:y", "", "(nothing eligible)"},
+		{"a call that another agent's words follow", "", "2q 2c:x 2a@boss 2r:x 2c:y 2r:y", "", "(the newest turns always stay word for word, and nothing older is left to summarize)"},
 		{"two turns at once are not mixed", "", "1q 2q 1c:x 2c:y*90 1r:x 2r:y 1c:z 1r:z 2c:w 2r:w", "1", "e4 e6 by bot after e2"},
 		{"earlier words of a long invocation are earlier turns", "", "1q 1a 1q 1a 1q 1c:x 1r:x 1c:y 1r:y", "", "e2-e4"},
 		{"an agent that nobody asked", "", "1c:x 1r:x 1c:y 1r:y", "", "e1 e2"},
@@ -156,7 +156,7 @@ func TestTheWindowOverATurnTakesInTheSummariesOfItsRounds(t *testing.T) {
 	t.Parallel()
 	all := script("1q 1a 2q 2c:x 2r:x 2c:y 2r:y 2c:z 2r:z 2a " + turns(3, 6))
 	tp := newTape(all[:9])
-	for _, want := range []string{"e4-e7 by bot after e3", "e1 e2", "(nothing eligible)"} {
+	for _, want := range []string{"e4-e7 by bot after e3", "e1 e2", "(the newest turns always stay word for word, and nothing older is left to summarize)"} {
 		sel := selector.Tokens(tp.history(), defaults(), "")
 		check(t, "during the turn", placed(sel), want)
 		if len(sel.Absorb) > 0 {
@@ -209,7 +209,7 @@ func TestSummariesOfRoundsStayUntilTheTurnIsOver(t *testing.T) {
 func TestByHandTheNewestTurnStaysInAnyCase(t *testing.T) {
 	t.Parallel()
 	unasked := newTape(script("1q 1a 2q 2a 3a 4c:x 4r:x 4a 5a")).history()
-	for keep, want := range map[int]string{0: "e1 e2", 4: "e1 e2", 5: "(nothing eligible)"} {
+	for keep, want := range map[int]string{0: "e1 e2", 4: "e1 e2", 5: "(the newest turns always stay word for word, and nothing older is left to summarize)"} {
 		check(t, fmt.Sprint(keep, " kept, unasked"), placed(selector.Manual(unasked, defaults(), "", keep)), want)
 	}
 	unasked = newTape(script("2q 2a 3a 4c:x 4r:x 4a 5a")).history()
@@ -217,7 +217,7 @@ func TestByHandTheNewestTurnStaysInAnyCase(t *testing.T) {
 		check(t, fmt.Sprint(keep, " kept, unasked from the start"), placed(selector.Manual(unasked, defaults(), "", keep)), want)
 	}
 	h := newTape(script("1q 1a 2q 2a 3q 3c:x 3r:x 3a 3a")).history()
-	for keep, want := range map[int]string{0: "e1-e4", 1: "e1-e4", 2: "e1 e2", 3: "(nothing eligible)", 9: "(nothing eligible)"} {
+	for keep, want := range map[int]string{0: "e1-e4", 1: "e1-e4", 2: "e1 e2", 3: "(the newest turns always stay word for word, and nothing older is left to summarize)", 9: "(the newest turns always stay word for word, and nothing older is left to summarize)"} {
 		check(t, fmt.Sprint(keep, " kept"), placed(selector.Manual(h, defaults(), "", keep)), want)
 	}
 }

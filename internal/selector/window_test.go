@@ -97,8 +97,8 @@ func TestADeclinedWindowIsTriedAgainWhenItHasGrownByHalf(t *testing.T) {
 	t.Parallel()
 	const declined = 60 // three turns of two events of 10 tokens
 	for n, want := range map[int]string{
-		5: "(window is too small for a summary to be shorter)",
-		6: "(window is too small for a summary to be shorter)",
+		5: "(what is left to summarize is so short that a summary would not be shorter)",
+		6: "(what is left to summarize is so short that a summary would not be shorter)",
 		7: "e1-e10",
 	} {
 		p := defaults()
@@ -116,7 +116,7 @@ func TestAUnitInTwoBranchesIsCoveredInBoth(t *testing.T) {
 	t.Parallel()
 	tp := newTape(script("1q p.a|1l:x@a p.a|1r:x@a p.a|1a@a 2u:x 2a", turns(3, 3)))
 	for _, row := range []struct{ branch, want string }{
-		{"p.a", "e2 e3"}, {"", "e1 e5-e10"}, {"p.a", "(nothing eligible)"}, {"", "(nothing eligible)"},
+		{"p.a", "e2 e3"}, {"", "e1 e5-e10"}, {"p.a", "(the newest turns always stay word for word, and nothing older is left to summarize)"}, {"", "(the newest turns always stay word for word, and nothing older is left to summarize)"},
 	} {
 		sel := selector.Tokens(tp.history(), defaults(), row.branch)
 		check(t, row.branch, shown(sel), row.want)

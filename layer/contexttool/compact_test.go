@@ -135,7 +135,7 @@ func TestCompactContextSaysWhyNothingWasDone(t *testing.T) {
 		change func(*compaction.Config)
 		key    string
 	}{
-		"Nothing was done: nothing eligible.": {turns: 1, key: "result"},
+		"Nothing was done: the newest turns always stay word for word, and nothing older is left to summarize.": {turns: 1, key: "result"},
 		"was not compacted": {turns: 12, key: "error", change: func(c *compaction.Config) {
 			c.Summarizer = summarizer.Func(func(context.Context, summarizer.Request) (summarizer.Result, error) {
 				return summarizer.Result{}, boom

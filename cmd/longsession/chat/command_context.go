@@ -26,24 +26,25 @@ import (
 func compact(ctx context.Context, c *Chat, focus string, w io.Writer) error {
 	defer c.screen.wait("compacting")()
 	result, err := c.cfg.Stack.Sessions.Compact(ctx, c.ref, compaction.CompactOptions{Focus: focus})
-	return c.showCompacted(ctx, w, "Context compacted", result, err)
+	return c.showCompacted(ctx, w, "Context compacted", c.cfg.Stack.Sessions.Settings().OverlapSize, result, err)
 }
 
 // done closes a finished task.
 func done(ctx context.Context, c *Chat, note string, w io.Writer) error {
 	defer c.screen.wait("writing a checkpoint")()
 	result, err := c.cfg.Stack.Sessions.Checkpoint(ctx, c.ref, compaction.CheckpointOptions{Note: note})
-	return c.showCompacted(ctx, w, "Checkpoint written", result, err)
+	return c.showCompacted(ctx, w, "Checkpoint written", 1, result, err)
 }
 
-// showCompacted says what a compaction by hand did, what it cost, and when the next is due.
-func (c *Chat) showCompacted(ctx context.Context, w io.Writer, did string, result compaction.CompactResult, err error) error {
+// showCompacted says what a compaction by hand did, what it cost, and when the next is due. kept is how many of the newest
+// turns it left as they are.
+func (c *Chat) showCompacted(ctx context.Context, w io.Writer, did string, kept int, result compaction.CompactResult, err error) error {
 	observed := c.cfg.Compactions.take(c.ref)
 	if err != nil {
 		return err
 	}
 	if result.Skipped {
-		_, err = fmt.Fprintf(w, "Nothing was summarized: %s.\n", strings.TrimSuffix(result.Reason, "."))
+		_, err = fmt.Fprintf(w, "Nothing was summarized: %s.\n", skippedText(strings.TrimSuffix(result.Reason, "."), kept))
 		return err
 	}
 	if _, err = fmt.Fprintf(w, "%s: %s -> %s tokens, %s -> %s. Everything stays readable in the session.\n", did,
@@ -60,6 +61,19 @@ func (c *Chat) showCompacted(ctx context.Context, w io.Writer, did string, resul
 		c.screen.note(strings.TrimSpace(cost + " " + nextSentence(status, c.cfg.Stack.Sessions.Settings())))
 	}
 	return nil
+}
+
+// skippedText names the number of turns that stay word for word.
+func skippedText(reason string, kept int) string {
+	const newest = "the newest turns always stay "
+	rest, is := strings.CutPrefix(reason, newest)
+	switch {
+	case is && kept == 1:
+		return "the newest turn always stays " + rest
+	case is && kept > 1:
+		return fmt.Sprintf("the newest %d turns always stay %s", kept, rest)
+	}
+	return reason
 }
 
 func showContext(ctx context.Context, c *Chat, _ string, w io.Writer) error {
