@@ -77,15 +77,23 @@ func Stat(full string) (os.FileInfo, error) {
 	info, err := os.Stat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: check the path", err)
+		return nil, fmt.Errorf("%w: check the path", withoutPath(err))
 	case err != nil:
-		return nil, fmt.Errorf("%w: allow this process to read the file and to enter its folder", err)
+		return nil, fmt.Errorf("%w: allow this process to read the file and to enter its folder", withoutPath(err))
 	case info.IsDir():
 		return nil, fmt.Errorf("%w: it is a folder: name the file in it", ErrForeignFile)
 	case !info.Mode().IsRegular():
 		return nil, errNotRegular
 	}
 	return info, tooSmall(info)
+}
+
+// withoutPath returns the cause of an error about a file, whose path the caller names.
+func withoutPath(err error) error {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // errNotRegular is the error of a pipe or a device.

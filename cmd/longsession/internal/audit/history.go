@@ -152,7 +152,7 @@ func loadRows(ctx context.Context, snap *persistence.Snapshot, s *Session) (_ *l
 }
 
 func cannotRead(s *Session, row *sessionfile.Row) error {
-	return fmt.Errorf("session %q: event %d cannot be read: %w: see 'audit verify'", s.Name(), row.Seq, row.Err)
+	return fmt.Errorf("session %q: event %d cannot be read: %w: see 'longsession audit verify'", s.Name(), row.Seq, row.Err)
 }
 
 // loadView adds the view. An app's code makes events of its own from the stored rows, so loadView

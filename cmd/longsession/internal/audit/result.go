@@ -201,7 +201,7 @@ func noResult(s *Session, all []*Result, unreadable int, ref string) error {
 	}
 	text := fmt.Sprintf("session %q has no result %q", s.Name(), ref)
 	if unreadable > 0 {
-		text += fmt.Sprintf(" in the events that can be read (%d cannot: see 'audit verify')", unreadable)
+		text += fmt.Sprintf(" in the events that can be read (%d cannot: see 'longsession audit verify')", unreadable)
 	}
 	return &ErrNoResult{&ErrWhich{text}, refs}
 }

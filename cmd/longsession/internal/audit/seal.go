@@ -90,7 +90,7 @@ func (f *File) Seal(ctx context.Context, which Which, report func(Finding) error
 		case err != nil:
 			return err
 		case seal.Database == "":
-			return errors.New("the file has lost its identity, so no seal could be compared with it: see 'audit verify'")
+			return errors.New("the file has lost its identity, so no seal could be compared with it: see 'longsession audit verify'")
 		}
 		chains, err := sessionfile.Chains(ctx, snap)
 		if err != nil {

@@ -83,7 +83,7 @@ func checkArgs(c *cobra.Command, args []string) error {
 	case len(args) > 0 && c.HasSubCommands() && meantCommand(c, args[0]) != "":
 		return exit.Usage("audit has no command %q%s, and there is no file of that name", args[0], meantCommand(c, args[0]))
 	case len(args) == 0:
-		return exit.Usage("no FILE given: name a session file of package persistence")
+		return exit.Usage("no FILE given: name a session file, such as sessions.db")
 	case len(args) > 2:
 		return exit.Usage("%d arguments: give a FILE and at most one SESSION (quote names with spaces)", len(args))
 	}

@@ -69,7 +69,7 @@ func (s *sealing) run(cmd *cobra.Command, args []string) error {
 		case err != nil:
 			return err
 		case misfits > 0 && !s.force:
-			return &exit.Error{Code: exit.CodeFindings, Err: fmt.Errorf("%s: nothing was sealed; see audit verify, or use --force", terminal.Plural(misfits, "finding"))}
+			return &exit.Error{Code: exit.CodeFindings, Err: fmt.Errorf("%s: nothing was sealed; see 'longsession audit verify', or use --force", terminal.Plural(misfits, "finding"))}
 		case s.file == "":
 			return audit.WriteSeal(out.to, seal, key)
 		}

@@ -148,7 +148,7 @@ func TestResultsOfADamagedSession(t *testing.T) {
 		t.Errorf("list: exit code %d, %q, %q", code, out, complaints)
 	}
 	code, _, complaints = called(t.Context(), "audit", "result", path, "r-0123456789abcdef")
-	if code != exit.CodeUsage || !strings.Contains(complaints, "in the events that can be read (1 cannot: see 'audit verify')") {
+	if code != exit.CodeUsage || !strings.Contains(complaints, "in the events that can be read (1 cannot: see 'longsession audit verify')") {
 		t.Errorf("unknown: exit code %d, %q", code, complaints)
 	}
 }

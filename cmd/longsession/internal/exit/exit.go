@@ -70,6 +70,14 @@ func CodeOf(ctx context.Context, err error) int {
 	}
 }
 
+// withoutSpeaker leaves out which package speaks: the command has a name of its own, and says it in front of each error.
+func withoutSpeaker(text string) string {
+	for _, who := range []string{"longsession: ", "persistence: "} {
+		text = strings.TrimPrefix(text, who)
+	}
+	return text
+}
+
 // Line writes an error on one line that is safe to show: the names of files and recorded text may
 // be part of it. Joined errors follow one another, separated by "; ", without repetitions.
 func Line(err error) string {
@@ -86,7 +94,7 @@ func Line(err error) string {
 			}
 			return
 		}
-		if text := terminal.Printable(err.Error()); !slices.Contains(texts, text) {
+		if text := terminal.Printable(withoutSpeaker(err.Error())); !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}

@@ -82,7 +82,7 @@ func moment(to *time.Time, end bool) setting.Value {
 func checkArgs(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return exit.Usage("no FILE given: name a session file of package persistence, a SESSION and what to look for")
+		return exit.Usage("no FILE given: name a session file, such as sessions.db, a SESSION and what to look for")
 	case len(args) == 1:
 		return exit.Usage("no SESSION given: 'longsession audit list FILE' lists them")
 	case strings.TrimSpace(strings.Join(args[2:], " ")) == "":

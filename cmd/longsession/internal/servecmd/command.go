@@ -65,7 +65,7 @@ func Command() *cobra.Command {
 func checkArgs(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return exit.Usage("no FILE given: name a session file of package persistence")
+		return exit.Usage("no FILE given: name a session file, such as sessions.db")
 	case len(args) > 2:
 		return exit.Usage("%d arguments: give a FILE and at most one SESSION (quote names with spaces)", len(args))
 	}
