@@ -198,3 +198,16 @@ func TestTheQuestionOfTheDocumentsShowsTheSamePrompt(t *testing.T) {
 		t.Errorf("%d prompts were compared", checked)
 	}
 }
+
+// TestARecordRightBeforeAnAnswerIsNamed: whether the model had seen its summary is not in the file.
+func TestARecordRightBeforeAnAnswerIsNamed(t *testing.T) {
+	t.Parallel()
+	h := (&ct.History{}).Turns(3, "bot").User("i", "and now?").Compact("r1", "e1", "e2").Agent("i", "bot", "Here.").Agent("i", "bot", "And there.")
+	f := open(t, built(t, h))
+	for seq, want := range map[int64]int64{2: 0, 9: 8, 10: 0} {
+		p, _, err := audit.ReadPrompt(t.Context(), f, find(t, f, ""), audit.At{Seq: seq}, 0, -1)
+		if err != nil || p.Answer != seq || p.Late != want {
+			t.Errorf("event %d: %+v, %v, want the record %d", seq, p, err, want)
+		}
+	}
+}
