@@ -31,6 +31,7 @@ func TestEveryFieldIsInTheHelp(t *testing.T) {
 	path := storeSession(t, h, "shop", "ada", "s1", "UPDATE events SET covered_by = NULL WHERE seq = 1")
 	for name, help := range map[string]string{
 		"": helpOf("") + helpOf("list"), "list": helpOf("list"), "history": helpOf("history"), "context": helpOf("context") + helpOf("history"),
+		"diff --from turn1": helpOf("diff"), "context --at turn1": helpOf("context") + helpOf("history"),
 		"compactions": helpOf("compactions"), "diff": helpOf("diff") + helpOf("compactions"), "verify": helpOf("verify"), "result": helpOf("result"), "cuts": helpOf("cuts"), "costs": helpOf("costs") + helpOf("list"), "activity": helpOf("activity") + helpOf("costs") + helpOf("list"),
 	} {
 		args := []string{"audit", name, path, "s1", "--json"}
@@ -39,6 +40,9 @@ func TestEveryFieldIsInTheHelp(t *testing.T) {
 		}
 		if name == "cuts" {
 			args = append(args, "--max-bytes", "100", "--stub-above", "60")
+		}
+		if name, flag, is := strings.Cut(name, " "); is {
+			args = append([]string{"audit", name, path, "s1", "--json"}, strings.Fields(flag)...)
 		}
 		if name == "list" {
 			args = []string{"audit", "list", path, "--json"}
@@ -59,7 +63,7 @@ func TestEveryFieldIsInTheHelp(t *testing.T) {
 				t.Errorf("%q: its help does not name the field %s", name, field)
 			}
 		}
-		if least := 8; len(fields) < least && name != "result" || len(fields) < 6 {
+		if least := 8; len(fields) < least && name != "result" && name != "diff --from turn1" || len(fields) < 6 {
 			t.Errorf("%q writes the fields %v only", name, fields)
 		}
 	}

@@ -135,7 +135,7 @@ func TestNothingReachesATerminalAsItIs(t *testing.T) {
 	broken := storeSession(t, h, "a"+evil, "u"+evil, "s"+evil, "UPDATE events SET content = '\"' || char(27) || '[2J\"' WHERE seq = 1")
 	shown := 0
 	for _, file := range []string{path, broken} {
-		for _, args := range [][]string{{"list", file}, {file, "s" + evil}, {"history", file}, {"context", file}, {"compactions", file}, {"diff", file, "--width", "120"}, {"diff", file}, {"verify", file}, {"result", file}, {"cuts", file, "--max-bytes", "200", "--stub-above", "20"}, {"result", file, "x" + evil}, {"result", file, "r-0000"}, {"costs", file}, {"activity", file}, {"costs", file, "s" + evil, "--model", evil},
+		for _, args := range [][]string{{"list", file}, {file, "s" + evil}, {"history", file}, {"context", file}, {"context", file, "--at", "turn1"}, {"context", file, "--at", evil}, {"diff", file, "--from", "1"}, {"compactions", file}, {"diff", file, "--width", "120"}, {"diff", file}, {"verify", file}, {"result", file}, {"cuts", file, "--max-bytes", "200", "--stub-above", "20"}, {"result", file, "x" + evil}, {"result", file, "r-0000"}, {"costs", file}, {"activity", file}, {"costs", file, "s" + evil, "--model", evil},
 			{"history", file, evil}, {"list", file, "--user", evil}, {"diff", file, "--record", evil}, {"export", file, "-o", filepath.Join(t.TempDir(), "out")}} {
 			_, out, complaints := called(t.Context(), append([]string{"audit"}, args...)...)
 			for _, r := range out + complaints {

@@ -45,6 +45,7 @@ func TestNoOutputOfACommandHasRawControls(t *testing.T) {
 	escaped := 0
 	for _, args := range [][]string{
 		{"audit", "list", path, "--json"}, {"audit", path, id, "--json"}, {"audit", "history", path, "--json"}, {"audit", "context", path, "--json"},
+		{"audit", "context", path, "--at", "turn1", "--json"}, {"audit", "diff", path, "--from", "turn1", "--json"},
 		{"audit", "compactions", path, "--json"}, {"audit", "verify", path, "--json"}, {"audit", "cuts", path, "--json"},
 		{"audit", "costs", path, "--json"}, {"audit", "activity", path, "--json"}, {"audit", "result", path, "--json"},
 		{"audit", "export", path, "--format", "markdown", "-o", file("s.md")},

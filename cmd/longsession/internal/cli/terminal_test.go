@@ -241,7 +241,7 @@ func TestAuditFitsTheTerminal(t *testing.T) {
 	for file, name := range names {
 		for _, args := range [][]string{
 			{"audit", file}, {"audit", "list", file}, {"audit", file, name}, {"audit", "history", file, name}, {"audit", "context", file, name},
-			{"audit", "compactions", file, name}, {"audit", "diff", file, name, "--all"}, {"audit", "verify", file},
+			{"audit", "context", file, name, "--at", "turn2"}, {"audit", "diff", file, name, "--from", "turn1", "--to", "turn4"}, {"audit", "compactions", file, name}, {"audit", "diff", file, name, "--all"}, {"audit", "verify", file},
 			{"audit", "verify", file, name}, {"audit", "history", file, name, "--from", "9999"}, {"audit", "result", file, name}, {"audit", "cuts", file, name, "--max-bytes", "100"},
 			{"audit", "costs", file}, {"audit", "costs", file, name, "--model", "gemini-2.5-pro"}, {"audit", "list", file, "--children"}, {"audit", "activity", file, name},
 		} {
