@@ -144,6 +144,9 @@ func (m *Model) send(ctx context.Context, body io.Reader) (*http.Response, error
 	}
 	resp, err := m.cfg.Client.Do(req)
 	if err != nil {
+		if at := (*url.Error)(nil); errors.As(err, &at) {
+			err = at.Err // without the address, which comes first
+		}
 		return nil, fmt.Errorf("the server at %s cannot be reached: %w", m.endpoint, err)
 	}
 	return resp, nil

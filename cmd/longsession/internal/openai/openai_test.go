@@ -164,8 +164,11 @@ func TestAServerThatFailsSaysWhatToDo(t *testing.T) {
 		"a text":              {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `hello`) }, "not the JSON of a completion"},
 		"a closed connection": {func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "cannot be reached"},
 	} {
-		if _, _, err := ask(t, serve(t, c.handler), hello, true); err == nil || !strings.Contains(err.Error(), c.want) {
+		cfg := serve(t, c.handler)
+		if _, _, err := ask(t, cfg, hello, true); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		} else if strings.Count(err.Error(), cfg.BaseURL) > 1 {
+			t.Errorf("%s: the error has the address twice: %v", name, err)
 		}
 	}
 }
