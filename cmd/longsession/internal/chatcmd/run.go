@@ -162,7 +162,7 @@ func openFile(name string) (*persistence.SQLiteSessionService, error) {
 	}
 	sessions, err := persistence.NewSQLiteSessionService(name)
 	if err != nil {
-		return nil, exit.Usage("%w", err) // it has the name of the file
+		return nil, exit.Usage("--file: %w", err)
 	}
 	return sessions, nil
 }

@@ -304,7 +304,7 @@ func TestErrorsFitTheTerminal(t *testing.T) {
 		for _, columns := range widths {
 			text, code := onTerminal(t, columns, args...)
 			fits(t, text, columns)
-			if code != exit.CodeUsage || !strings.HasPrefix(text, "longsession: ") {
+			if code != exit.CodeUsage || !strings.HasPrefix(text, "longsession:") {
 				t.Errorf("%q on %d columns: exit code %d: %q", args, columns, code, text)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,13 +71,11 @@ func CodeOf(ctx context.Context, err error) int {
 	}
 }
 
+// speaker is the package that speaks, in front of an error or behind the flag that the error is about.
+var speaker = regexp.MustCompile(`^(--[a-z-]+: )?(?:longsession: |persistence: )+`)
+
 // withoutSpeaker leaves out which package speaks: the command has a name of its own, and says it in front of each error.
-func withoutSpeaker(text string) string {
-	for _, who := range []string{"longsession: ", "persistence: "} {
-		text = strings.TrimPrefix(text, who)
-	}
-	return text
-}
+func withoutSpeaker(text string) string { return speaker.ReplaceAllString(text, "$1") }
 
 // Line writes an error on one line that is safe to show: the names of files and recorded text may
 // be part of it. Joined errors follow one another, separated by "; ", without repetitions.
