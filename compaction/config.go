@@ -129,15 +129,15 @@ type Config struct {
 	MaxSummaries int
 	// MaxSummaryTokens is the length, in tokens, that the summarizer is asked not to exceed. The
 	// service asks for less if the window is small, or if MaxSummaries of that length would take up
-	// more than a third of the prompt that the token trigger allows. If a summary is more than twice
-	// as long, the LLM summarizer asks once more. 0 means 500.
+	// more than half of the prompt that the token trigger allows, or more than 31 % of the hard limit. If a
+	// summary is more than twice as long, the LLM summarizer asks once more. 0 means 500.
 	MaxSummaryTokens int
 	// MaxLedgerTokens is how many tokens of exact values, such as order numbers, dates and names, a branch
 	// may show behind its newest summary: those of the summarized messages that the summaries do not say.
 	// They are found without a model, and stored in the record. A branch shows fewer if this is more than
-	// half of MaxSummaries summaries of MaxSummaryTokens, or than a twelfth of the prompt that the token
-	// trigger allows; and a compaction uses at most half of the tokens that it frees. A change takes effect
-	// with the next record of a session. 0 means 600. Off stores and shows none.
+	// half of MaxSummaries summaries of MaxSummaryTokens, than an eighth of the prompt that the token
+	// trigger allows, or than a twelfth of the hard limit; and a compaction uses at most half of the tokens
+	// that it frees. A change takes effect with the next record of a session. 0 means 600. Off stores and shows none.
 	MaxLedgerTokens int
 	// MaxUserTokens is how many tokens of what the user said a branch may show word for word, in front of these values:
 	// the texts of the user's summarized messages, which a model that writes a summary puts into other words. They are

@@ -82,16 +82,16 @@ func TestLimitsFollowFromTheModel(t *testing.T) {
 				Capacity: 1_048_576, Margin: 19_661, SummaryTokens: 500, AllSummaries: 722_534, RetainTokens: 344_064}},
 		{"an unknown one", Config{BlockRatio: 0.98, TokenThreshold: 5_000, MaxSummaries: 5, MaxSummaryTokens: 500, MaxLedgerTokens: 700, UserTokens: 400, UserTokensWithTools: 2_000}, "home-made",
 			Limits{Model: "home-made", Assumed: true, ContextWindow: 128_000, Reply: 8_192, Threshold: 5_000, HardLimit: 117_411,
-				Capacity: 128_000, Margin: 2_397, SummaryTokens: 333, LedgerTokens: 416, UserTokens: 400, UserTokensWithTools: 416, AllSummaries: 88_058, RetainTokens: 2_500}},
+				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, LedgerTokens: 625, UserTokens: 400, UserTokensWithTools: 416, AllSummaries: 88_058, RetainTokens: 2_500}},
 		{"one of which only the price is known", Config{BlockRatio: 0.98, Registry: priced, TokenThreshold: 5_000, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
 			Limits{Model: "home-made", Assumed: true, ContextWindow: 128_000, Reply: 8_192, Threshold: 5_000, HardLimit: 117_411,
-				Capacity: 128_000, Margin: 2_397, SummaryTokens: 333, AllSummaries: 88_058, RetainTokens: 2_500}},
+				Capacity: 128_000, Margin: 2_397, SummaryTokens: 500, AllSummaries: 88_058, RetainTokens: 2_500}},
 		{"a small window that the caller set", Config{BlockRatio: 0.98, ContextWindow: 1_000, MaxOutputTokens: 200, MaxSummaries: 5, MaxSummaryTokens: 500}, "home-made",
-			Limits{Model: "home-made", ContextWindow: 1_000, Reply: 200, HardLimit: 784, Capacity: 800, Margin: 16, SummaryTokens: 52, AllSummaries: 588, RetainTokens: 392}},
+			Limits{Model: "home-made", ContextWindow: 1_000, Reply: 200, HardLimit: 784, Capacity: 800, Margin: 16, SummaryTokens: 48, AllSummaries: 588, RetainTokens: 392}},
 		{"no reserve", Config{BlockRatio: 0.98, ContextWindow: 1_000, MaxOutputTokens: -1, MaxSummaries: 1, MaxSummaryTokens: 500, RetainTokens: 300}, "",
-			Limits{ContextWindow: 1_000, HardLimit: 980, Capacity: 1_000, Margin: 20, SummaryTokens: 326, AllSummaries: 735, RetainTokens: 300}},
+			Limits{ContextWindow: 1_000, HardLimit: 980, Capacity: 1_000, Margin: 20, SummaryTokens: 303, AllSummaries: 735, RetainTokens: 300}},
 		{"nothing bounds what stays raw", Config{BlockRatio: 0.98, ContextWindow: 1_000, MaxOutputTokens: -1, MaxSummaries: 1, MaxSummaryTokens: 500, RetainTokens: -1}, "",
-			Limits{ContextWindow: 1_000, HardLimit: 980, Capacity: 1_000, Margin: 20, SummaryTokens: 326, AllSummaries: 735}},
+			Limits{ContextWindow: 1_000, HardLimit: 980, Capacity: 1_000, Margin: 20, SummaryTokens: 303, AllSummaries: 735}},
 	} {
 		if got := *r.config.Limits(r.model); got != r.want {
 			t.Errorf("%s:\n%+v, want\n%+v", r.name, got, r.want)
