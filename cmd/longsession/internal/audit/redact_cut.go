@@ -15,9 +15,11 @@ import (
 // digit. So cuts remembers the matches in the events, without their white space. For example, after
 // an event with "4111 1111 1111 1111", the summary "card 4111 1111…" becomes "card [redacted]…".
 type cuts struct {
-	values  []string // in order
-	longest int
-	asked   bool // a summary, a focus, a note or an exact value was redacted
+	known map[string]bool
+	// begins has the values, and ends has them read backwards: what a cut left of a value's end begins one of those.
+	begins, ends beginnings
+	longest      int
+	asked        bool // a summary, a focus, a note or an exact value was redacted
 	// whole has the texts that were left out because a match goes across them and others, without white space. For
 	// example, the pattern key":"[^"]*" leaves out all of the key and its value. No pattern finds such a text where
 	// it is alone, as in a list of exact values.
@@ -25,7 +27,7 @@ type cuts struct {
 }
 
 // size is how many texts are remembered.
-func (c *cuts) size() int { return len(c.values) + len(c.whole) }
+func (c *cuts) size() int { return len(c.known) + len(c.whole) }
 
 // rememberWhole notes the texts in JSON, each of which is wholly in a match that goes across several tokens.
 func (c *cuts) rememberWhole(r *redact.Redactor, line string, tokens []redact.Token) {
@@ -64,8 +66,8 @@ func (c *cuts) value(text string) string {
 const (
 	// fewestCut is the least number of bytes that reveal something of a value.
 	fewestCut = 4
-	// mostCut bounds the bytes of a value that are remembered: no summary quotes more of one.
-	mostCut = 4096
+	// mostCut bounds the bytes of a value that are looked for: no record quotes more of one.
+	mostCut = 8 << 10
 	// cutMark is where a summarizer has cut a text.
 	cutMark = "…"
 )
@@ -74,10 +76,16 @@ const (
 func (c *cuts) remember(r *redact.Redactor, text string) {
 	for _, s := range r.Spans(text) {
 		value := squeezed(text[s[0]:s[1]])
-		value = value[:min(len(value), mostCut)]
-		if at, known := slices.BinarySearch(c.values, value); !known && len(value) > fewestCut {
-			c.values, c.longest = slices.Insert(c.values, at, value), max(c.longest, len(value))
+		if len(value) <= fewestCut || c.known[value] {
+			continue
 		}
+		if c.known == nil {
+			c.known = map[string]bool{}
+		}
+		quoted := min(len(value), mostCut)
+		c.known[value], c.longest = true, max(c.longest, quoted)
+		c.begins.add(value[:quoted])
+		c.ends.add(backwards([]byte(value[len(value)-quoted:])))
 	}
 }
 
@@ -128,47 +136,71 @@ func (c *cuts) all(value any) any {
 
 // ended returns the offset up to which the end of a value begins the text, 0 for none.
 func (c *cuts) ended(text string) int {
-	begin, offsets := "", []int(nil) // the text without white space, and where each of its bytes ends
-	for i, char := range text {
-		if len(begin) >= c.longest {
-			break
-		}
+	var begin []byte
+	var offsets []int // where each byte's character ends
+	for i := 0; i < len(text) && len(begin) < c.longest; {
+		char, size := utf8.DecodeRuneInString(text[i:])
 		if !unicode.IsSpace(char) {
-			begin += string(char)
-			for range len(string(char)) {
-				offsets = append(offsets, i+utf8.RuneLen(char))
+			begin = append(begin, text[i:i+size]...)
+			for range size {
+				offsets = append(offsets, i+size)
 			}
 		}
+		i += size
 	}
-	most := 0
-	for _, value := range c.values {
-		for n := min(len(value), len(begin)); n >= max(fewestCut, most+1); n-- {
-			if strings.HasPrefix(begin, value[len(value)-n:]) {
-				most = n
-			}
-		}
-	}
-	if most == 0 {
+	n := c.ends.atEndOf(backwards(begin))
+	if n == 0 {
 		return 0
 	}
-	return offsets[most-1]
+	return offsets[n-1]
 }
 
 // begun returns the offset at which the beginning of a value ends the text, or -1.
 func (c *cuts) begun(text string) int {
-	end, found := "", -1
-	for i := len(text); i > 0 && len(end) <= c.longest; {
+	var end []byte    // backwards
+	var offsets []int // where each byte's character begins
+	for i := len(text); i > 0 && len(end) < c.longest; {
 		char, size := utf8.DecodeLastRuneInString(text[:i])
 		i -= size
 		if unicode.IsSpace(char) {
 			continue
 		}
-		if end = text[i:i+size] + end; len(end) < fewestCut {
-			continue
-		}
-		if at, _ := slices.BinarySearch(c.values, end); at < len(c.values) && strings.HasPrefix(c.values[at], end) {
-			found = i
+		for at := i + size - 1; at >= i; at-- {
+			end, offsets = append(end, text[at]), append(offsets, i)
 		}
 	}
-	return found
+	n := c.begins.atEndOf(backwards(end))
+	if n == 0 {
+		return -1
+	}
+	return offsets[n-1]
+}
+
+// backwards turns bytes around, in place.
+func backwards(text []byte) string {
+	slices.Reverse(text)
+	return string(text)
+}
+
+// beginnings finds where a text breaks off within one of many values. The zero value has none.
+type beginnings struct {
+	sorted []string
+	added  []string // since they were sorted
+}
+
+func (b *beginnings) add(value string) { b.added = append(b.added, value) }
+
+// atEndOf returns how many bytes at the end of a text begin a value: the most, 0 if they are fewer than fewestCut.
+func (b *beginnings) atEndOf(text string) int {
+	if len(b.added) > 0 {
+		b.sorted, b.added = append(b.sorted, b.added...), nil
+		slices.Sort(b.sorted)
+	}
+	for from := range max(0, len(text)-fewestCut+1) {
+		end := text[from:]
+		if at, _ := slices.BinarySearch(b.sorted, end); at < len(b.sorted) && strings.HasPrefix(b.sorted[at], end) {
+			return len(end)
+		}
+	}
+	return 0
 }
