@@ -26,10 +26,16 @@ import (
 // answered.
 func answers(t *testing.T, svc *compaction.CompactionSessionService, r *recall.Recaller, calls ...map[string]any) []string {
 	t.Helper()
+	return answersOf(t, svc, r, recall.ToolName, calls...)
+}
+
+// answersOf does so with calls of either tool.
+func answersOf(t *testing.T, svc *compaction.CompactionSessionService, r *recall.Recaller, tool string, calls ...map[string]any) []string {
+	t.Helper()
 	n := 0
 	llm := compactiontest.NewModel("scripted", func(int, *model.LLMRequest) *model.LLMResponse {
 		if n++; n <= len(calls) {
-			return compactiontest.CallTool(recall.ToolName, calls[n-1])
+			return compactiontest.CallTool(tool, calls[n-1])
 		}
 		return compactiontest.Say("Done.")
 	})

@@ -39,14 +39,15 @@ func (p Passage) tokens() int {
 // Line is one event of a passage.
 type Line struct {
 	// Ref names the event within its session, for recall_turn and [Recaller.Turn]: "m12" is the twelfth
-	// stored event.
+	// stored event, and "m12/2" the second part of one that [Recaller.Turn] cannot return at once.
 	Ref string
 	// Turn is the number of the user's turn, from 1. It is 0 before the first turn, and where it is not
 	// known: the lines of [Recaller.Turn] have none.
 	Turn   int
 	At     time.Time
 	Author string
-	// Text is what was said, in one line. Cut says that it is only a part, around the words that were found.
+	// Text is what was said, in one line. Cut says that it is only a part, around the words that were found. Of the line
+	// that [Recaller.Turn] is asked for, it says that another part follows.
 	Text string
 	Cut  bool
 	// Found is false for a neighbor of what was found.
@@ -184,11 +185,14 @@ func (r *Recaller) text(ev *session.Event) string {
 
 const refMark = "m"
 
+// refMarks are around a reference that a model wrote.
+const refMarks = " \t\n[](),.'\"`#"
+
 func refOf(position int) string { return refMark + strconv.Itoa(position+1) }
 
 // positionOf reads a reference, also one that a model wrote with its brackets or in capitals.
 func positionOf(ref string) (int, bool) {
-	ref = strings.ToLower(strings.Trim(ref, " \t\n[](),.'\"`#"))
+	ref = strings.ToLower(strings.Trim(ref, refMarks))
 	n, err := strconv.Atoi(strings.TrimPrefix(ref, refMark))
 	return n - 1, err == nil && n > 0 && strings.HasPrefix(ref, refMark)
 }

@@ -221,8 +221,19 @@ func (r *Recaller) answerTurn(ctx agent.ToolContext, in turnArgs) map[string]any
 	for _, line := range passage.Lines {
 		b.WriteString("\n" + line.String())
 	}
-	b.WriteString("\n" + turnClosing)
+	b.WriteString("\n" + closingOf(passage))
 	return quoted(b.String(), nil)
+}
+
+// closingOf says how to read on where the named message does not fit.
+func closingOf(turn Passage) string {
+	for _, line := range turn.Lines {
+		if line.Found && line.Cut {
+			event, number := partOf(line.Ref)
+			return fmt.Sprintf(`%s recall_turn("%s%s%d") goes on with %s.]`, strings.TrimSuffix(turnClosing, "]"), event, partMark, number+1, event)
+		}
+	}
+	return turnClosing
 }
 
 // quoted is an answer that has found something. The turns are for whoever summarizes it.
@@ -242,7 +253,8 @@ func quoted(text string, passages []Passage) map[string]any {
 var ErrNoSuchRef = errors.New("recall: no event has this reference")
 
 // Turn returns the turn of the user that an event belongs to, as much of it around the event as has room in
-// the config's MaxTokens. branch is that of the agent that asks, "" for all. The error wraps [ErrNoSuchRef]
+// the config's MaxTokens. An event that has no room is returned in parts: the first behind "m12", the next, alone, behind
+// "m12/2". branch is that of the agent that asks, "" for all. The error wraps [ErrNoSuchRef]
 // if the session has no event of that reference, or none that may be returned, and [compaction.ErrNotFound] if
 // there is no such session.
 func (r *Recaller) Turn(ctx context.Context, ref compaction.SessionRef, branch, line string) (Passage, error) {
