@@ -27,7 +27,7 @@ func Block(maxTokens int, lists ...[]record.Value) string {
 	if room <= 0 {
 		return ""
 	}
-	all := newest(Merge(lists...))
+	all := Merge(lists...)
 	for i := range all {
 		all[i].Text = line(all[i].Text, room/longShare)
 	}
@@ -52,21 +52,6 @@ func joined(lines []record.Value) string {
 		b.WriteString(s.Text)
 	}
 	return b.String()
-}
-
-// newest returns texts without those that were said again later.
-func newest(all []record.Value) []record.Value {
-	last := map[string]int{}
-	for i, s := range all {
-		last[s.Text] = i
-	}
-	var out []record.Value
-	for i, s := range all {
-		if last[s.Text] == i {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // line returns a message as a line of the block, of at most that many tokens, "" if that is too little to tell anything.

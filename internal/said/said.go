@@ -208,8 +208,9 @@ func isTag(text string) bool {
 	return strings.Contains(rest, "</"+name+">") && (strings.ContainsAny(name, "-_") || strings.HasSuffix(text, ">"))
 }
 
-// Merge unites what several records have, in the order of time and each message once. Where that is too much to store,
-// the first message stays, then what instructs, the newest first, then the rest.
+// Merge unites what several records have, in the order of time and each message once. Of messages with the same text it keeps
+// the newest: what a program repeats in every turn must not displace the rest. Where that is too much to store, the first
+// message stays, then what instructs, the newest first, then the rest.
 func Merge(lists ...[]record.Value) []record.Value {
 	var all []record.Value
 	known := map[string]bool{}
@@ -226,7 +227,22 @@ func Merge(lists ...[]record.Value) []record.Value {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b record.Value) int { return a.At.Compare(b.At) })
-	return choose(all, maxTexts, func(s *record.Value) int { return len(s.Text) + overhead })
+	return choose(newest(all), maxTexts, func(s *record.Value) int { return len(s.Text) + overhead })
+}
+
+// newest returns texts without those that were said again later.
+func newest(all []record.Value) []record.Value {
+	last := map[string]int{}
+	for i, s := range all {
+		last[s.Text] = i
+	}
+	var out []record.Value
+	for i, s := range all {
+		if last[s.Text] == i {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // Fewer returns at most half of the bytes of texts that [Merge] has returned, by the same choice.

@@ -270,6 +270,35 @@ func TestAHugeMessageCostsNoMoreThanALongOne(t *testing.T) {
 	}
 }
 
+// Each message is looked at once when it is summarized, and what a merge looks at again is bounded, however many there were.
+// What was said again and again takes up the room of one message.
+func TestAHundredThousandMessagesAreLookedAtOnce(t *testing.T) {
+	t.Parallel()
+	const windows, each = 100, 1_000
+	looked := 0
+	redact := func(text string) string { looked++; return text }
+	var kept []record.Value
+	for w := range windows {
+		var events []*session.Event
+		for i := range each {
+			events = append(events, message(w*each+i, []string{"Blue", "Stop", "Wall", "ok"}[i%4]))
+		}
+		looked = 0
+		list := said.Of(events, nil, redact)
+		if looked != each {
+			t.Fatalf("window %d: %d texts are looked at", w, looked)
+		}
+		looked = 0
+		kept = said.Merge(said.Redacted(kept, redact), list)
+		if looked > 1024 || len(kept) > 1024 {
+			t.Fatalf("merge %d: %d texts are looked at, %d are kept", w, looked, len(kept))
+		}
+	}
+	if block := said.Block(1000, kept); strings.Count(block, "\n- ") != 3 {
+		t.Errorf("what was said again and again displaces the rest: %s", block)
+	}
+}
+
 func TestMergesKeepEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	a := said.Of(messages("Use blue.", "Use red instead."), nil, nil)
