@@ -203,3 +203,48 @@ func TestWhatTheUserSpokeIsRepeated(t *testing.T) {
 		t.Error("no value was taken from what was spoken")
 	}
 }
+
+// However long a session gets, its block and what its records store keep to their bounds, and the first message and the
+// newest ones are in the block.
+func TestTheUsersWordsStayBoundedOverTenThousandTurns(t *testing.T) {
+	t.Parallel()
+	const turns = 10_000
+	cfg := repeating()
+	cfg.InvocationThreshold, cfg.MaxSummaries = 250, 3
+	svc := newService(t, session.InMemoryService(), cfg)
+	sess := create(t, svc)
+	var h compactiontest.History
+	stored, largest := 0, 0
+	for i := range turns {
+		h.Turn(fmt.Sprint("inv", i), "agent", wishOf(i), remarks)
+		appendAll(t, svc, sess, h.Events[2*i:]...)
+		if i%250 != 0 && i != turns-1 {
+			continue
+		}
+		view := strings.Join(texts(eventsOf(sess)), "\n")
+		all, words := summaryTexts(eventsOf(sess)), ""
+		for _, text := range all {
+			if _, block, found := strings.Cut(text, repeated); found {
+				words += block
+			}
+		}
+		if n := tokens.Estimate(words); n > 1000 || len(all) > 3 || i > 1000 && n < 500 {
+			t.Fatalf("after turn %d, %d summaries repeat %d tokens", i, len(all), n)
+		}
+		for turn := max(0, i-50); i > 0 && turn <= i; turn++ {
+			if !strings.Contains(words, "\n- "+wishOf(0)) || !strings.Contains(view, wishOf(turn)) {
+				t.Fatalf("after turn %d, the first wish or that of turn %d is gone: %s", i, turn, words)
+			}
+		}
+	}
+	for _, m := range records(t, rawEvents(t, svc)) {
+		n := 0
+		for _, s := range m.Said {
+			n += len(s.Text)
+		}
+		stored, largest = stored+1, max(largest, n)
+	}
+	if stored < 30 || largest > 64<<10 || largest < 16<<10 {
+		t.Errorf("%d records are stored, and up to %d bytes of words", stored, largest)
+	}
+}
