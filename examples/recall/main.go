@@ -5,6 +5,9 @@
 //
 //	go run ./examples/recall
 //
+// A second chat shows what the user said word for word, which the prompt repeats where a model writes the summaries and the
+// user writes little of the text. In the first chat both are not so.
+//
 // The scripted model knows what its prompt has, and nothing else. Where the answer is not there it calls recall, if
 // it has that tool, with the question as the query. The command fails if a question remains unanswered then.
 package main

@@ -107,6 +107,9 @@ func playAll(ctx context.Context, turns int, out io.Writer) error {
 	if err := last.check(); err != nil {
 		return err
 	}
+	if err := playWishes(ctx, out); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "\nrecall ok: %d turns, %d of %d questions answered, last prompt %d tokens (with ADK alone %d)\n",
 		turns, last.answered(), len(facts), last.last, plays[0].last)
 	return nil

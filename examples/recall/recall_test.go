@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/adk-go-ext/longsession/compaction"
 )
 
 // output plays a chat of the given number of turns.
@@ -55,6 +57,27 @@ func TestTheLedgerAndRecallEachAddAnswers(t *testing.T) {
 	for i := range facts {
 		if ledger.answers[i] == fromPrompt && recall.answers[i] != fromPrompt {
 			t.Errorf("question %d: the prompt has the answer only where there is no tool to ask", i+1)
+		}
+	}
+}
+
+// Where a model writes the summaries, the user's words are what is left of its wishes, and the example shows them.
+func TestTheUsersWordsKeepEveryWish(t *testing.T) {
+	t.Parallel()
+	without, err := lastPrompt(t.Context(), compaction.Off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := wishesIn(without); n > 0 {
+		t.Errorf("without the user's words, %d wishes are left", n)
+	}
+	var out strings.Builder
+	if err := playWishes(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range append([]string{"What the user said in these messages, word for word", " 0 of 4 wishes", " 4 of 4 wishes"}, wishes...) {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not shown:\n%s", want, out.String())
 		}
 	}
 }
