@@ -137,3 +137,24 @@ func TestASummaryInAnotherLanguageIsAskedForOnce(t *testing.T) {
 		}
 	}
 }
+
+// A window often ends with the agent's question, and the next one begins with the answer. What was asked for is known all
+// the same.
+func TestAnAnswerAtTheBeginningOfAWindowMayBeASecret(t *testing.T) {
+	t.Parallel()
+	var h compactiontest.History
+	h.Turn("inv", "agent", "Hello, I would like to see my account.", remarks+"What is your PIN?")
+	for i := range 30 {
+		h.Turn(fmt.Sprint("inv", i), "agent", "It begins with a "+string(rune('a'+i%26))+".", remarks+"That is wrong. What is your PIN?")
+	}
+	for _, most := range []int{1, 3} {
+		cfg := repeating()
+		cfg.MaxSummaries = most
+		svc := newService(t, session.InMemoryService(), cfg)
+		appendAll(t, svc, create(t, svc), h.Events...)
+		shown := strings.Join(summaryTexts(eventsOf(get(t, svc))), "\n")
+		if !strings.Contains(shown, "see my account") || strings.Contains(shown, "begins with") {
+			t.Errorf("at most %d summaries: %s", most, shown)
+		}
+	}
+}

@@ -115,6 +115,7 @@ func Decode(value any) (*Metadata, error) {
 		Said:                 decodeValues(object[fSaid], ofSaid),
 		SaidTokens:           decodeCount(object, fSaidTokens, maxLedgerTokens),
 		UserTokens:           decodeCount(object, fUserTokens, maxUserTokens),
+		AsksSecret:           object[fAsksSecret] == true,
 		Kept:                 decodeShare(object, fKept),
 		Invented:             decodeCount(object, fInvented, maxInvented),
 	}

@@ -40,6 +40,7 @@ const (
 	fSaid              = "said"
 	fSaidTokens        = "said_tokens"
 	fUserTokens        = "user_tokens"
+	fAsksSecret        = "asks_secret"
 	fKept              = "kept"
 	fInvented          = "invented"
 
@@ -129,6 +130,9 @@ func Encode(m *Metadata) map[string]any {
 	}
 	if m.SaidTokens > 0 && m.SaidTokens <= maxLedgerTokens {
 		out[fSaidTokens] = float64(m.SaidTokens)
+	}
+	if m.AsksSecret {
+		out[fAsksSecret] = true
 	}
 	if m.UserTokens > 0 {
 		out[fUserTokens] = float64(min(m.UserTokens, maxUserTokens))

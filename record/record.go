@@ -147,6 +147,9 @@ type Metadata struct {
 	// UserTokens is how many tokens the user said in all events that the record stands for, 0 if nobody counted them. Said
 	// may hold fewer.
 	UserTokens int
+	// AsksSecret means that the last text that the record stands for asks for a password or the like, so that the user's
+	// next message may be one.
+	AsksSecret bool
 
 	// Kept is the share of exact values of what the record stands for that the view has with the record, from 0 to 1: in the
 	// summary, and in what it shows behind. Nil: nobody has measured it, as where no model wrote the summary. Invented is how

@@ -13,7 +13,7 @@ import (
 // withSaid is a record with words of the user, which came after version 1 was fixed.
 func withSaid() *record.Metadata {
 	m := full()
-	m.SaidTokens, m.UserTokens = 1000, 250_000
+	m.SaidTokens, m.UserTokens, m.AsksSecret = 1000, 250_000, true
 	m.Said = []record.Value{{Text: "Never call the customer.", Event: "event-1", At: m.StartTimestamp}, {Text: "Use red\ninstead."}}
 	return m
 }
@@ -64,8 +64,8 @@ func TestDamagedWordsHarmNoRecord(t *testing.T) {
 		if got, err := record.Decode(stored); err != nil || got.SaidTokens != 0 {
 			t.Errorf("said_tokens %s: %+v, %v", name, got, err)
 		}
-		stored["user_tokens"] = tokens
-		if got, err := record.Decode(stored); err != nil || got.UserTokens != 0 && got.UserTokens != 1e6 {
+		stored["user_tokens"], stored["asks_secret"] = tokens, tokens
+		if got, err := record.Decode(stored); err != nil || got.AsksSecret || got.UserTokens != 0 && got.UserTokens != 1e6 {
 			t.Errorf("user_tokens %s: %+v, %v", name, got, err)
 		}
 	}

@@ -21,13 +21,12 @@ import (
 const maxText, maxTexts = 8 << 10, 64 << 10
 
 // Of returns what the user said in events, in their order. It leaves out what no person wrote, and sentences that may hold
-// a secret. person, if not nil, decides which messages a person wrote. redact, if not nil, sees each text.
-func Of(events []*session.Event, person func(*session.Event) bool, redact func(string) string) []record.Value {
+// a secret. person, if not nil, decides which messages a person wrote. redact, if not nil, sees each text. asked says that
+// what was said before the events asks for a secret, and asks that the events end so.
+func Of(events []*session.Event, asked bool, person func(*session.Event) bool, redact func(string) string) (texts []record.Value, asks bool) {
 	if person == nil {
 		person = isPerson
 	}
-	var out []record.Value
-	announced := false // the message before announces a secret
 	for _, ev := range events {
 		class := adk.Classify(ev)
 		if !class.Is(adk.Speaks) || record.Is(ev) {
@@ -42,13 +41,13 @@ func Of(events []*session.Event, person func(*session.Event) bool, redact func(s
 		}
 		text = ends(text)
 		if spoken || class.Is(adk.ByUser|adk.Message) && person(ev) {
-			if text := publish(text, redact, announced); text != "" {
-				out = append(out, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
+			if text := publish(text, redact, asked); text != "" {
+				texts = append(texts, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
 			}
 		}
-		announced = values.Announces(text)
+		asked = values.Announces(text)
 	}
-	return out
+	return texts, asked
 }
 
 // written returns the texts of a message.

@@ -32,6 +32,12 @@ func messages(texts ...string) []*session.Event {
 	return out
 }
 
+// of returns what the user said in events that nothing comes before.
+func of(events []*session.Event, person func(*session.Event) bool, redact func(string) string) []record.Value {
+	list, _ := said.Of(events, false, person, redact)
+	return list
+}
+
 func texts(list []record.Value) []string {
 	var out []string
 	for _, s := range list {
@@ -65,7 +71,7 @@ func TestWhatAPersonSaysIsKeptWordForWord(t *testing.T) {
 		"with NUL \x00 and ESC \x1b[2J": "with NUL  and ESC [2J",
 		"bad \xff bytes":                "bad \uFFFD bytes",
 	} {
-		got := strings.Join(texts(said.Of(messages(text), nil, nil)), "|")
+		got := strings.Join(texts(of(messages(text), nil, nil)), "|")
 		got = strings.ReplaceAll(got, "  (", " (")
 		if got != want {
 			t.Errorf("%q is kept as %q, want %q", text, got, want)
@@ -87,7 +93,7 @@ func TestAnAnswerMayBeASecret(t *testing.T) {
 		for _, author := range []string{"user", "agent"} {
 			events := messages(r.before, r.says)
 			events[0].Author = author
-			list := said.Of(events, nil, nil)
+			list := of(events, nil, nil)
 			got := ""
 			for _, s := range list {
 				if s.Event == "e2" {
@@ -112,7 +118,7 @@ func TestASecretIsLeftOutWhateverItIsCalled(t *testing.T) {
 		"My passwords:\n- bank XX\n- mail XX", "Here are the credentials.\nuser ada\nXX", "api key:\n```\nXX\nXX\n```", "Seed phrase:\n1 XX\n2 XX", "Password:\n\nXX",
 	} {
 		text = strings.ReplaceAll(text, "XX", "blue horse nine")
-		got := strings.Join(texts(said.Of(messages("Never push. "+text+"\n\nThat is it.\n\nThen go on."), nil, nil)), "|")
+		got := strings.Join(texts(of(messages("Never push. "+text+"\n\nThat is it.\n\nThen go on."), nil, nil)), "|")
 		if strings.Contains(got, "horse") || !strings.HasPrefix(got, "Never push.") || !strings.HasSuffix(got, "Then go on.") {
 			t.Errorf("%q is kept as %q", text, got)
 		}
@@ -123,7 +129,7 @@ func TestASecretIsLeftOutWhateverItIsCalled(t *testing.T) {
 func TestWhatIsTakenOverStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	same := func(text string) string { return text }
-	list := said.Of(messages("Book it. My password is hunter22. Send the bill to the firm. Never call.", "Here it is: PIN:\n4711\n5822\n\nThen go on.", strings.Repeat("long ", 5_000)), nil, same)
+	list := of(messages("Book it. My password is hunter22. Send the bill to the firm. Never call.", "Here it is: PIN:\n4711\n5822\n\nThen go on.", strings.Repeat("long ", 5_000)), nil, same)
 	if got := said.Redacted(list, same); len(list) != 3 || !slices.Equal(texts(got), texts(list)) {
 		t.Errorf("%.300q is taken over as %.300q", texts(list), texts(got))
 	}
@@ -134,7 +140,7 @@ func TestEventsWithoutTextsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	missing := message(2, "")
 	missing.Content.Parts = []*genai.Part{nil, {InlineData: &genai.Blob{}}}
-	if list := said.Of([]*session.Event{missing, nil}, nil, nil); len(list) > 0 {
+	if list := of([]*session.Event{missing, nil}, nil, nil); len(list) > 0 {
 		t.Errorf("kept %q", texts(list))
 	}
 }
@@ -155,7 +161,7 @@ func spoken(n int, in, out string) *session.Event {
 func TestWhatIsSpokenIsKept(t *testing.T) {
 	t.Parallel()
 	first := spoken(1, "Never push to main.", "")
-	list := said.Of([]*session.Event{first, spoken(2, "", "I never do."), spoken(3, "", "What is your PIN?"), spoken(4, "It is the four numbers of my street.", ""), spoken(5, "Use the spare key.", "I shall."), spoken(6, "", "")}, nil, nil)
+	list := of([]*session.Event{first, spoken(2, "", "I never do."), spoken(3, "", "What is your PIN?"), spoken(4, "It is the four numbers of my street.", ""), spoken(5, "Use the spare key.", "I shall."), spoken(6, "", "")}, nil, nil)
 	if got, want := strings.Join(texts(list), "|"), "Never push to main.|Use the spare key."; got != want {
 		t.Errorf("kept %q, want %q", got, want)
 	}
@@ -182,7 +188,7 @@ func TestInstructionsAreFoundByWholeWordsOnAnyLine(t *testing.T) {
 
 func TestFewerKeepsTheFirstAndTheNewestInstructions(t *testing.T) {
 	t.Parallel()
-	list := said.Of(messages("I move to Oslo soon.", "The weather is mild today.", "The weather was mild, too.", "Never push."), nil, nil)
+	list := of(messages("I move to Oslo soon.", "The weather is mild today.", "The weather was mild, too.", "Never push."), nil, nil)
 	if got := strings.Join(texts(said.Fewer(list)), "|"); got != "I move to Oslo soon.|Never push." {
 		t.Errorf("kept %q", got)
 	}
@@ -199,7 +205,7 @@ func TestATextHoldsIfItsMessageHasIt(t *testing.T) {
 		message, text string
 		want          bool
 	}{
-		{long, texts(said.Of(messages(long), nil, nil))[0], true},
+		{long, texts(of(messages(long), nil, nil))[0], true},
 		{"Refund the order of Ada.", "Refund the order of (name).", true},
 		{"Refund the order.", "Delete all accounts now.", false},
 		{"Refund the order.", "(... cut ...)", false},
@@ -219,7 +225,7 @@ func TestTheBlockHasWhatInstructsFirst(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("The weather in town %d was rather mild on that day, they said.", i))
 	}
 	lines[20] = "Never book a seat in row 13."
-	list := said.Of(messages(lines...), nil, nil)
+	list := of(messages(lines...), nil, nil)
 	block := said.Block(300, list)
 	if n := tokens.Estimate(block); n > 300 || n < 200 {
 		t.Errorf("the block has %d tokens", n)
@@ -237,7 +243,7 @@ func TestTheBlockHasWhatInstructsFirst(t *testing.T) {
 func TestALongMessageIsShownInPart(t *testing.T) {
 	t.Parallel()
 	long := "Mend this log. " + strings.Repeat("line of a log\n", 100_000) + " The cause is in the end."
-	list := said.Of(messages(long, "And never push."), nil, nil)
+	list := of(messages(long, "And never push."), nil, nil)
 	block := said.Block(400, list)
 	if n := tokens.Estimate(block); n > 400 {
 		t.Errorf("the block has %d tokens", n)
@@ -256,7 +262,7 @@ func TestAHugeMessageCostsNoMoreThanALongOne(t *testing.T) {
 		"lines": "line of a log\n", "sentences": "It is so. ", "one word": "abc", "NUL": "\x00", "from right to left": "أرسل الطلب غدا ", "half of a key block": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n",
 	} {
 		text, seen := "Never push. "+strings.Repeat(middle, 10<<20/len(middle))+". Mend it instead.", 0
-		list := said.Of(messages(text), nil, func(text string) string { seen += len(text); return text })
+		list := of(messages(text), nil, func(text string) string { seen += len(text); return text })
 		if seen > 32<<10 {
 			t.Errorf("%s: %d bytes are looked at", name, seen)
 		}
@@ -284,7 +290,7 @@ func TestAHundredThousandMessagesAreLookedAtOnce(t *testing.T) {
 			events = append(events, message(w*each+i, []string{"Blue", "Stop", "Wall", "ok"}[i%4]))
 		}
 		looked = 0
-		list := said.Of(events, nil, redact)
+		list := of(events, nil, redact)
 		if looked != each {
 			t.Fatalf("window %d: %d texts are looked at", w, looked)
 		}
@@ -301,7 +307,7 @@ func TestAHundredThousandMessagesAreLookedAtOnce(t *testing.T) {
 
 func TestMergesKeepEachMessageOnce(t *testing.T) {
 	t.Parallel()
-	a := said.Of(messages("Use blue.", "Use red instead."), nil, nil)
+	a := of(messages("Use blue.", "Use red instead."), nil, nil)
 	if got := texts(said.Merge(a[1:], a)); strings.Join(got, "|") != "Use blue.|Use red instead." {
 		t.Errorf("merged into %q", got)
 	}

@@ -65,6 +65,8 @@ type taken struct {
 	said   []record.Value
 	// userTokens is how much the user said in the events.
 	userTokens int
+	// asks means that the events end with a question for a secret.
+	asks bool
 	// best are the best values, to measure how many of them a summary keeps.
 	best []record.Value
 }
@@ -77,6 +79,7 @@ const measureTokens = 2000
 // left out, and the panic is the error. If one does not return, there is nothing. No later record takes what is left out,
 // because a record has only what it covers.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, l *Ledger, measures bool) (taken, error) {
+	asked := asksBefore(events, l.Current)
 	var found taken
 	var failed error
 	places := survive.Places{Logger: slog.New(slog.DiscardHandler), Tell: func(_ string, err error) { failed = err }}
@@ -112,7 +115,9 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 			}
 		}
 		if l.SaidTokens > 0 {
-			lists := [][]record.Value{said.Of(events, person, redact)}
+			var own []record.Value
+			own, found.asks = said.Of(events, asked, person, redact)
+			lists := [][]record.Value{own}
 			for _, s := range lists[0] {
 				found.userTokens += tokens.Estimate(s.Text)
 			}
@@ -124,9 +129,24 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 		return nil
 	})
 	if err != nil {
-		return taken{}, err
+		return taken{asks: true}, err // nobody knows
 	}
 	return found, failed
+}
+
+// asksBefore reports whether what was said before events asks for a secret, given the records of the branch. Without events,
+// it reports whether the records end so.
+func asksBefore(events []*session.Event, current []*record.Metadata) bool {
+	var before *record.Metadata
+	for _, m := range current {
+		if len(events) > 0 && m.EndTimestamp.After(events[0].Timestamp) {
+			continue
+		}
+		if before == nil || m.EndTimestamp.After(before.EndTimestamp) {
+			before = m
+		}
+	}
+	return before != nil && before.AsksSecret
 }
 
 func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string) [][]record.Value {
@@ -169,7 +189,7 @@ func (d *Draft) take(ctx context.Context, a *Assignment, events []*session.Event
 			found, err := l.Values.of(ctx, events, a.Window.Absorb, l, a.measures)
 			a.taken, a.takenErr = &found, err
 		}
-		m.Values, m.Said, m.UserTokens, d.ValuesLost = a.taken.values, a.taken.said, a.taken.userTokens, a.takenErr
+		m.Values, m.Said, m.UserTokens, m.AsksSecret, d.ValuesLost = a.taken.values, a.taken.said, a.taken.userTokens, a.taken.asks, a.takenErr
 	}
 	for _, gone := range a.Window.Absorb {
 		m.UserTokens += gone.UserTokens
