@@ -158,3 +158,21 @@ func TestAnAnswerAtTheBeginningOfAWindowMayBeASecret(t *testing.T) {
 		}
 	}
 }
+
+// The question may stay raw, as the newest words of its agent, while the answer is summarized.
+func TestAnAnswerToAQuestionThatStaysRawMayBeASecret(t *testing.T) {
+	t.Parallel()
+	var h compactiontest.History
+	h.Turn("a", "root", "Hello, I would like to see my account.", remarks)
+	h.Turn("b", "billing", "Never send it by mail.", remarks+"What is your PIN?")
+	h.Turn("c", "root", "It begins with a four.", remarks)
+	for i := range 12 {
+		h.Turn(fmt.Sprint("inv", i), "root", wishOf(i), remarks)
+	}
+	svc := newService(t, session.InMemoryService(), repeating())
+	appendAll(t, svc, create(t, svc), h.Events...)
+	shown := strings.Join(summaryTexts(eventsOf(get(t, svc))), "\n")
+	if !strings.Contains(shown, "by mail") || !strings.Contains(shown, wishOf(0)) || strings.Contains(shown, "begins with") {
+		t.Error(shown)
+	}
+}

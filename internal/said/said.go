@@ -6,6 +6,7 @@ package said
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,8 +23,9 @@ const maxText, maxTexts = 8 << 10, 64 << 10
 
 // Of returns what the user said in events, in their order. It leaves out what no person wrote, and sentences that may hold
 // a secret. person, if not nil, decides which messages a person wrote. redact, if not nil, sees each text. asked says that
-// what was said before the events asks for a secret, and asks that the events end so.
-func Of(events []*session.Event, asked bool, person func(*session.Event) bool, redact func(string) string) (texts []record.Value, asks bool) {
+// what was said before the events asks for a secret, and asks that the events end so. answers has those that answer such a
+// question, which is not among the events.
+func Of(events []*session.Event, asked bool, answers map[*session.Event]bool, person func(*session.Event) bool, redact func(string) string) (texts []record.Value, asks bool) {
 	if person == nil {
 		person = isPerson
 	}
@@ -32,22 +34,52 @@ func Of(events []*session.Event, asked bool, person func(*session.Event) bool, r
 		if !class.Is(adk.Speaks) || record.Is(ev) {
 			continue
 		}
-		text, spoken := adk.Transcribed(ev)
-		if text == "" {
-			text = written(ev)
-		}
+		text, spoken := words(ev)
 		if text == "" {
 			continue
 		}
 		text = ends(text)
 		if spoken || class.Is(adk.ByUser|adk.Message) && person(ev) {
-			if text := publish(text, redact, asked); text != "" {
+			if text := publish(text, redact, asked || answers[ev]); text != "" {
 				texts = append(texts, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
 			}
 		}
 		asked = values.Announces(text)
 	}
 	return texts, asked
+}
+
+// words returns what is said in an event, and whether the user said it aloud.
+func words(ev *session.Event) (text string, spoken bool) {
+	if text, spoken = adk.Transcribed(ev); text == "" {
+		text = written(ev)
+	}
+	return text, spoken
+}
+
+// Answers returns those of some events that answer a question for a secret which is shown before them and is not among
+// them: it stays raw. Questions before since were answered long ago.
+func Answers(events, shown []*session.Event, since time.Time) map[*session.Event]bool {
+	own := make(map[*session.Event]bool, len(events))
+	for _, ev := range events {
+		own[ev] = true
+	}
+	out, before := map[*session.Event]bool{}, (*session.Event)(nil)
+	for _, ev := range shown {
+		if ev == nil {
+			continue
+		}
+		text, _ := words(ev)
+		if text == "" {
+			continue
+		}
+		if own[ev] && before != nil && !own[before] && !before.Timestamp.Before(since) {
+			asks, _ := words(before)
+			out[ev] = values.Announces(asks)
+		}
+		before = ev
+	}
+	return out
 }
 
 // written returns the texts of a message.

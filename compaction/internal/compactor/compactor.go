@@ -351,8 +351,8 @@ func (c *compactor) ledgerFor(st step) writer.Ledger {
 	return writer.Ledger{
 		Values: c.engine.values, MaxTokens: limits.LedgerTokens, SaidTokens: limits.UserTokens, SaidWithTools: limits.UserTokensWithTools,
 		Hidden:  st.noValues || st.candidate.overLimit(limits) && st.candidate.prompt.Without(-room) >= limits.HardLimit,
-		Current: currentOf(c.state, st.window.Branch),
-		Size:    func(records []*record.Metadata) int { return promptsize.OfAddition(shows, records) },
+		Current: currentOf(c.state, st.window.Branch), Shown: c.state.View,
+		Size: func(records []*record.Metadata) int { return promptsize.OfAddition(shows, records) },
 	}
 }
 

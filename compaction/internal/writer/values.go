@@ -32,6 +32,8 @@ type Ledger struct {
 	Hidden bool
 	// Current are the current records of the branch.
 	Current []*record.Metadata
+	// Shown are the events of the view, those of the window among them.
+	Shown []*session.Event
 	// Size is what the view shows behind the prose of a branch's summaries, given its current records.
 	Size func([]*record.Metadata) int
 }
@@ -79,7 +81,7 @@ const measureTokens = 2000
 // left out, and the panic is the error. If one does not return, there is nothing. No later record takes what is left out,
 // because a record has only what it covers.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, l *Ledger, measures bool) (taken, error) {
-	asked := asksBefore(events, l.Current)
+	asked, since := asksBefore(events, l.Current)
 	var found taken
 	var failed error
 	places := survive.Places{Logger: slog.New(slog.DiscardHandler), Tell: func(_ string, err error) { failed = err }}
@@ -116,7 +118,7 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 		}
 		if l.SaidTokens > 0 {
 			var own []record.Value
-			own, found.asks = said.Of(events, asked, person, redact)
+			own, found.asks = said.Of(events, asked, said.Answers(events, l.Shown, since), person, redact)
 			lists := [][]record.Value{own}
 			for _, s := range lists[0] {
 				found.userTokens += tokens.Estimate(s.Text)
@@ -134,9 +136,9 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	return found, failed
 }
 
-// asksBefore reports whether what was said before events asks for a secret, given the records of the branch. Without events,
-// it reports whether the records end so.
-func asksBefore(events []*session.Event, current []*record.Metadata) bool {
+// asksBefore reports whether what was summarized before events asks for a secret, and when that was said, given the records of
+// the branch. Without events, it reports whether the records end so.
+func asksBefore(events []*session.Event, current []*record.Metadata) (asks bool, at time.Time) {
 	var before *record.Metadata
 	for _, m := range current {
 		if len(events) > 0 && m.EndTimestamp.After(events[0].Timestamp) {
@@ -146,7 +148,10 @@ func asksBefore(events []*session.Event, current []*record.Metadata) bool {
 			before = m
 		}
 	}
-	return before != nil && before.AsksSecret
+	if before == nil {
+		return false, time.Time{}
+	}
+	return before.AsksSecret, before.EndTimestamp
 }
 
 func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string) [][]record.Value {
