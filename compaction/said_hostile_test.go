@@ -145,15 +145,15 @@ func TestAnAnswerAtTheBeginningOfAWindowMayBeASecret(t *testing.T) {
 	var h compactiontest.History
 	h.Turn("inv", "agent", "Hello, I would like to see my account.", remarks+"What is your PIN?")
 	for i := range 30 {
-		h.Turn(fmt.Sprint("inv", i), "agent", "It begins with a "+string(rune('a'+i%26))+".", remarks+"That is wrong. What is your PIN?")
+		h.Turn(fmt.Sprint("inv", i), "agent", fmt.Sprintf("It begins with a %c and ends with ABC-47%02d.", 'a'+i%26, i), remarks+"That is wrong. What is your PIN?")
 	}
 	for _, most := range []int{1, 3} {
 		cfg := repeating()
-		cfg.MaxSummaries = most
+		cfg.MaxSummaries, cfg.MaxLedgerTokens = most, 0
 		svc := newService(t, session.InMemoryService(), cfg)
 		appendAll(t, svc, create(t, svc), h.Events...)
 		shown := strings.Join(summaryTexts(eventsOf(get(t, svc))), "\n")
-		if !strings.Contains(shown, "see my account") || strings.Contains(shown, "begins with") {
+		if !strings.Contains(shown, "see my account") || strings.Contains(shown, "begins with") || strings.Contains(shown, "ABC-47") {
 			t.Errorf("at most %d summaries: %s", most, shown)
 		}
 	}
@@ -165,14 +165,16 @@ func TestAnAnswerToAQuestionThatStaysRawMayBeASecret(t *testing.T) {
 	var h compactiontest.History
 	h.Turn("a", "root", "Hello, I would like to see my account.", remarks)
 	h.Turn("b", "billing", "Never send it by mail.", remarks+"What is your PIN?")
-	h.Turn("c", "root", "It begins with a four.", remarks)
+	h.Turn("c", "root", "It begins with a four and ends with ABC-4711.", remarks)
 	for i := range 12 {
 		h.Turn(fmt.Sprint("inv", i), "root", wishOf(i), remarks)
 	}
-	svc := newService(t, session.InMemoryService(), repeating())
+	cfg := repeating()
+	cfg.MaxLedgerTokens = 0
+	svc := newService(t, session.InMemoryService(), cfg)
 	appendAll(t, svc, create(t, svc), h.Events...)
 	shown := strings.Join(summaryTexts(eventsOf(get(t, svc))), "\n")
-	if !strings.Contains(shown, "by mail") || !strings.Contains(shown, wishOf(0)) || strings.Contains(shown, "begins with") {
+	if !strings.Contains(shown, "by mail") || !strings.Contains(shown, wishOf(0)) || strings.Contains(shown, "begins with") || strings.Contains(shown, "ABC-4711") {
 		t.Error(shown)
 	}
 }

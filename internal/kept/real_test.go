@@ -53,7 +53,7 @@ func (s *summarized) prepare() {
 	var whole strings.Builder
 	EachText(s.events, func(text string) { whole.WriteString(text + "\n") })
 	s.whole, s.source = whole.String(), NewSource(s.events)
-	s.values = values.Merge(shareTokens, values.Of(s.events, nil))
+	s.values = values.Merge(shareTokens, values.Of(s.events, nil, nil))
 	s.alarms = map[string]bool{}
 	for _, value := range s.source.Check(s.text).Values() {
 		s.alarms[value] = true

@@ -22,10 +22,9 @@ import (
 const maxText, maxTexts = 8 << 10, 64 << 10
 
 // Of returns what the user said in events, in their order. It leaves out what no person wrote, and sentences that may hold
-// a secret. person, if not nil, decides which messages a person wrote. redact, if not nil, sees each text. asked says that
-// what was said before the events asks for a secret, and asks that the events end so. answers has those that answer such a
-// question, which is not among the events.
-func Of(events []*session.Event, asked bool, answers map[*session.Event]bool, person func(*session.Event) bool, redact func(string) string) (texts []record.Value, asks bool) {
+// a secret. answers are the events that [Answers] returns. person, if not nil, decides which messages a person wrote. redact,
+// if not nil, sees each text.
+func Of(events []*session.Event, answers map[*session.Event]bool, person func(*session.Event) bool, redact func(string) string) (texts []record.Value) {
 	if person == nil {
 		person = isPerson
 	}
@@ -40,13 +39,12 @@ func Of(events []*session.Event, asked bool, answers map[*session.Event]bool, pe
 		}
 		text = ends(text)
 		if spoken || class.Is(adk.ByUser|adk.Message) && person(ev) {
-			if text := publish(text, redact, asked || answers[ev]); text != "" {
+			if text := publish(text, redact, answers[ev]); text != "" {
 				texts = append(texts, record.Value{Text: text, Event: record.Normalize(ev.ID), At: ev.Timestamp})
 			}
 		}
-		asked = values.Announces(text)
 	}
-	return texts, asked
+	return texts
 }
 
 // words returns what is said in an event, and whether the user said it aloud.
@@ -57,9 +55,10 @@ func words(ev *session.Event) (text string, spoken bool) {
 	return text, spoken
 }
 
-// Answers returns those of some events that answer a question for a secret which is shown before them and is not among
-// them: it stays raw. Questions before since were answered long ago.
-func Answers(events, shown []*session.Event, since time.Time) map[*session.Event]bool {
+// Answers returns those of some events that are said right after a question for a secret, and whether the events end with
+// such a question. asked says that what was said before them asks so. A question may also be among those that are shown
+// before them and stay raw, unless it is from before since: that one was answered long ago.
+func Answers(events []*session.Event, asked bool, shown []*session.Event, since time.Time) (answers map[*session.Event]bool, asks bool) {
 	own := make(map[*session.Event]bool, len(events))
 	for _, ev := range events {
 		own[ev] = true
@@ -79,7 +78,16 @@ func Answers(events, shown []*session.Event, since time.Time) map[*session.Event
 		}
 		before = ev
 	}
-	return out
+	for _, ev := range events {
+		if !adk.Classify(ev).Is(adk.Speaks) || record.Is(ev) {
+			continue
+		}
+		if text, _ := words(ev); text != "" {
+			out[ev] = out[ev] || asked
+			asked = values.Announces(ends(text))
+		}
+	}
+	return out, asked
 }
 
 // written returns the texts of a message.

@@ -34,7 +34,8 @@ func messages(texts ...string) []*session.Event {
 
 // of returns what the user said in events that nothing comes before.
 func of(events []*session.Event, person func(*session.Event) bool, redact func(string) string) []record.Value {
-	list, _ := said.Of(events, false, nil, person, redact)
+	answers, _ := said.Answers(events, false, nil, time.Time{})
+	list := said.Of(events, answers, person, redact)
 	return list
 }
 

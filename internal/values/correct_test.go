@@ -93,8 +93,8 @@ func TestCorrections(t *testing.T) {
 	}
 	missed := 0
 	for _, r := range correctionCases {
-		first := values.Of([]*session.Event{said(r.by1, r.text1, 0)}, nil)
-		second := values.Of([]*session.Event{said(r.by2, r.text2, 60)}, nil)
+		first := values.Of([]*session.Event{said(r.by1, r.text1, 0)}, nil, nil)
+		second := values.Of([]*session.Event{said(r.by2, r.text2, 60)}, nil, nil)
 		if !find(first, r.value1) || !find(second, r.value2) {
 			t.Errorf("%q, %q: the values are not found: %q, %q", r.text1, r.text2, texts(first), texts(second))
 			continue

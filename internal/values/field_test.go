@@ -48,7 +48,7 @@ func TestAFieldNamesItsNumber(t *testing.T) {
 		{map[string]any{"name": "DB_PASSWORD", "value": 884213}, nil},
 		{map[string]any{"body": "DB_PASSWORD_4711"}, nil},
 	} {
-		got := texts(values.Of(answered(r.object), nil))
+		got := texts(values.Of(answered(r.object), nil, nil))
 		slices.Sort(got)
 		slices.Sort(r.want)
 		if !slices.Equal(got, r.want) {
@@ -69,7 +69,7 @@ func TestNumbersAreTheSameFromEveryBackend(t *testing.T) {
 	if err := json.Unmarshal(data, &stored); err != nil {
 		t.Fatal(err)
 	}
-	here, there := values.Of(answered(object), nil), values.Of(answered(stored), nil)
+	here, there := values.Of(answered(object), nil, nil), values.Of(answered(stored), nil, nil)
 	if len(here) != 3 || !reflect.DeepEqual(here, there) {
 		t.Errorf("%q here, %q from storage", texts(here), texts(there))
 	}
@@ -82,7 +82,7 @@ func TestFieldsOfOneAnswerAreBounded(t *testing.T) {
 	for i := range 200 {
 		object["gauge"+strings.Repeat("x", i%20)+string(rune('a'+i/20))] = 1000 + i
 	}
-	if got := values.Of(answered(object), nil); len(got) != 12 {
+	if got := values.Of(answered(object), nil, nil); len(got) != 12 {
 		t.Errorf("%d values: %q", len(got), texts(got))
 	}
 }
@@ -101,12 +101,12 @@ func TestAFieldIsRedacted(t *testing.T) {
 		"with its name": func(text string) string { return strings.ReplaceAll(text, "patient P-77", "[REDACTED-1]") },
 		"everything":    func(string) string { return "" },
 	} {
-		if got := values.Of(answered(map[string]any{"patient": "P-77"}), redact); len(got) > 0 {
+		if got := values.Of(answered(map[string]any{"patient": "P-77"}), nil, redact); len(got) > 0 {
 			t.Errorf("%s: got %q", name, texts(got))
 		}
 	}
 	alone := func(text string) string { return strings.ReplaceAll(text, "patient", "[REDACTED-1]") }
-	if got := texts(values.Of(answered(map[string]any{"patient": "P-77"}), alone)); !slices.Equal(got, []string{"P-77"}) {
+	if got := texts(values.Of(answered(map[string]any{"patient": "P-77"}), nil, alone)); !slices.Equal(got, []string{"P-77"}) {
 		t.Errorf("the name of the field is redacted: got %q", got)
 	}
 }
@@ -116,7 +116,7 @@ func TestAValueIsNeverCut(t *testing.T) {
 	t.Parallel()
 	for n := range 20 {
 		text := strings.Repeat("word ", (64<<10)/5-3) + strings.Repeat("x", n) + " ORD-1755 is there."
-		for _, got := range texts(values.Of(answered(map[string]any{"out": text}), nil)) {
+		for _, got := range texts(values.Of(answered(map[string]any{"out": text}), nil, nil)) {
 			if strings.HasPrefix(got, "ORD") && got != "ORD-1755" {
 				t.Errorf("%d: %q", n, got)
 			}

@@ -33,8 +33,8 @@ func FuzzValues(f *testing.F) {
 				event("bot", 3, genai.NewPartFromFunctionResponse("f", map[string]any{"a": []any{text, nil, 1.5}, "order": 4172, "ticket": text})),
 			}
 		}
-		list := values.Of(read(), nil)
-		if again := values.Of(read(), nil); !reflect.DeepEqual(list, again) {
+		list := values.Of(read(), nil, nil)
+		if again := values.Of(read(), nil, nil); !reflect.DeepEqual(list, again) {
 			t.Errorf("another time: %q, %q", texts(list), texts(again))
 		}
 		byID := map[string]*session.Event{}
@@ -77,7 +77,7 @@ func BenchmarkOf(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		values.Of(events, nil)
+		values.Of(events, nil, nil)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestAListingDoesNotOwnTheBlock(t *testing.T) {
 	for i := range 30 {
 		events = append(events, said("user", "Then order ORD-"+string(rune('A'+i%26))+string(rune('0'+i%10))+"7 came to them.", 20+i))
 	}
-	list := values.Merge(150, values.Of(events, nil))
+	list := values.Merge(150, values.Of(events, nil, nil))
 	block := values.Block(150, nil, list)
 	if n := strings.Count(block, ".go"); n > 8 || strings.Count(block, "ORD-") < 8 {
 		t.Errorf("%d files: %s", n, block)
@@ -112,7 +112,7 @@ func TestRepetitionsAreSkipped(t *testing.T) {
 		event("bot", 1, genai.NewPartFromFunctionResponse("recall", map[string]any{"passages": "ORD-3"})),
 		event("bot", 2, genai.NewPartFromFunctionResponse("recall_turn", map[string]any{"text": "ORD-4"})),
 		event("bot", 3, genai.NewPartFromFunctionResponse("find", map[string]any{"id": "ORD-5", "context_status": "[Context: 40% of ORD-6 is used.]"})),
-	}, nil)
+	}, nil, nil)
 	if len(got) != 1 || !strings.Contains(got[0].Text, "ORD-5") {
 		t.Errorf("got %q", texts(got))
 	}

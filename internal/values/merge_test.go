@@ -51,7 +51,7 @@ func TestACorrectedValueComesLast(t *testing.T) {
 // Two values of one message are both meant, and a tool corrects nobody.
 func TestWhatIsNoCorrection(t *testing.T) {
 	t.Parallel()
-	both := values.Block(600, nil, values.Of([]*session.Event{said("user", "The budget is $500. The budget is $650.", 0)}, nil))
+	both := values.Block(600, nil, values.Of([]*session.Event{said("user", "The budget is $500. The budget is $650.", 0)}, nil, nil))
 	if !strings.Contains(both, "$500") || !strings.Contains(both, "$650") {
 		t.Errorf("of one message: %q", both)
 	}

@@ -61,13 +61,13 @@ func TestSecretsInOtherFormsAreNeverTaken(t *testing.T) {
 			"said":     said("user", r.text, 0),
 			"answered": event("bot", 0, genai.NewPartFromFunctionResponse("read", map[string]any{"out": r.text})),
 		} {
-			if got := values.Block(600, nil, values.Of([]*session.Event{ev}, nil)); strings.Contains(got, r.secret) {
+			if got := values.Block(600, nil, values.Of([]*session.Event{ev}, nil, nil)); strings.Contains(got, r.secret) {
 				t.Errorf("%s %q: %q", name, r.text, got)
 			}
 		}
 	}
 	named := event("bot", 0, genai.NewPartFromFunctionResponse("env", map[string]any{"name": "DB_PASSWORD", "value": "hunter22-9"}))
-	if got := values.Block(600, nil, values.Of([]*session.Event{named}, nil)); strings.Contains(got, "hunter22") {
+	if got := values.Block(600, nil, values.Of([]*session.Event{named}, nil, nil)); strings.Contains(got, "hunter22") {
 		t.Errorf("a value whose name is a field: %q", got)
 	}
 }
@@ -90,7 +90,7 @@ func TestOrdinarySentencesAreNotAboutSecrets(t *testing.T) {
 		{"We compare the years 2021 2022 2023 with order ORD-17 there.", "ORD-17"},
 		{"The key point is item A-7 there.", "A-7"},
 	} {
-		if got := values.Of([]*session.Event{said("user", r.text, 0)}, nil); !find(got, r.want) {
+		if got := values.Of([]*session.Event{said("user", r.text, 0)}, nil, nil); !find(got, r.want) {
 			t.Errorf("%q: got %q, want %q", r.text, texts(got), r.want)
 		}
 	}

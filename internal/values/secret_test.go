@@ -55,14 +55,14 @@ func TestSecretsAreNeverTaken(t *testing.T) {
 			"called":   event("bot", 0, genai.NewPartFromFunctionCall("send", map[string]any{"body": r.text})),
 			"answered": event("bot", 0, genai.NewPartFromFunctionResponse("read", map[string]any{"output": []any{r.text}})),
 		} {
-			if got := values.Of([]*session.Event{ev}, nil); find(got, r.secret) {
+			if got := values.Of([]*session.Event{ev}, nil, nil); find(got, r.secret) {
 				t.Errorf("%s: %q gives %q", name, r.text, texts(got))
 			}
 		}
 	}
 	for _, key := range []string{"password", "api_key", "apiKey", "X-Auth-Token", "client_secret", "card_number", "cvv", "cookie", "pin", "db_pwd", "Kennwort", "signing_key", "パスワード"} {
 		ev := event("bot", 0, genai.NewPartFromFunctionResponse("read", map[string]any{key: "ORD-17", "nested": map[string]any{key: []any{"ORD-18"}}, "json": `{"` + key + `": "ORD-19"}`}))
-		if got := values.Of([]*session.Event{ev}, nil); len(got) > 0 {
+		if got := values.Of([]*session.Event{ev}, nil, nil); len(got) > 0 {
 			t.Errorf("field %s gives %q", key, texts(got))
 		}
 	}
@@ -80,7 +80,7 @@ func TestOrdinaryValuesAreNoSecrets(t *testing.T) {
 		{"See https://example.com/docs/setup?page=2 for that.", "https://example.com/docs/setup?page=2"},
 		{"The limit is 4096 tokens for now.", "4096 tokens"},
 	} {
-		if got := values.Of([]*session.Event{said("user", r.text, 0)}, nil); !find(got, r.want) {
+		if got := values.Of([]*session.Event{said("user", r.text, 0)}, nil, nil); !find(got, r.want) {
 			t.Errorf("%q: got %q, want %q", r.text, texts(got), r.want)
 		}
 	}
@@ -93,16 +93,16 @@ func TestRedact(t *testing.T) {
 		text = strings.ReplaceAll(text, "ORD-17", "[REDACTED-1]")
 		return strings.ReplaceAll(text, "Lee Smith", "Lee S***")
 	}
-	got := values.Of([]*session.Event{said("user", "Cancel ORD-17 and ORD-18 for Lee Smith please.", 0)}, redact)
+	got := values.Of([]*session.Event{said("user", "Cancel ORD-17 and ORD-18 for Lee Smith please.", 0)}, nil, redact)
 	if find(got, "ORD-17") || find(got, "REDACTED") || find(got, "Smith") || !find(got, "ORD-18") {
 		t.Errorf("got %q", texts(got))
 	}
 	// A function that looks at a value alone: the words before it go, and the value stays.
 	alone := func(text string) string { return strings.Replace(text, "patient P-77", "*** P-77", 1) }
-	if got := values.Of([]*session.Event{said("user", "See patient P-77 please.", 0)}, alone); find(got, "patient") {
+	if got := values.Of([]*session.Event{said("user", "See patient P-77 please.", 0)}, nil, alone); find(got, "patient") {
 		t.Errorf("got %q", texts(got))
 	}
-	if got := values.Of([]*session.Event{said("user", "See patient P-77 please.", 0)}, func(string) string { return "" }); len(got) > 0 {
+	if got := values.Of([]*session.Event{said("user", "See patient P-77 please.", 0)}, nil, func(string) string { return "" }); len(got) > 0 {
 		t.Errorf("got %q", texts(got))
 	}
 }

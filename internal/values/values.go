@@ -30,9 +30,9 @@ const (
 
 // Of returns the values of events, the best first. Redact, if not nil, sees each text before values are taken from
 // it, and each value once more; a value that it changes is left out unless what is left is the value. Thoughts, notes of other layers, records, and
-// calls of recall tools are skipped.
-func Of(events []*session.Event, redact func(string) string) []record.Value {
-	r := reader{redact: redact, seen: map[string]int{}, docs: map[string]int{}, talk: maxTalk, tools: maxTools}
+// calls of recall tools are skipped. answers are messages that answer a question for a secret: what may be one is left out.
+func Of(events []*session.Event, answers map[*session.Event]bool, redact func(string) string) []record.Value {
+	r := reader{answers: answers, redact: redact, seen: map[string]int{}, docs: map[string]int{}, talk: maxTalk, tools: maxTools}
 	for _, ev := range events {
 		if ev != nil && !record.Is(ev) {
 			r.event(ev)
@@ -47,6 +47,7 @@ func Of(events []*session.Event, redact func(string) string) []record.Value {
 
 // reader collects the values of a window.
 type reader struct {
+	answers     map[*session.Event]bool
 	redact      func(string) string
 	find        finder
 	out         []record.Value
@@ -74,7 +75,9 @@ func (r *reader) event(ev *session.Event) {
 	if text == "" {
 		text = strings.Join(said, "\n")
 	}
-	text = clipWords(text, r.talk)
+	if text = clipWords(text, r.talk); r.answers[ev] {
+		text = WithoutSecrets(text, true)
+	}
 	if text == "" {
 		return
 	}

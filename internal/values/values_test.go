@@ -84,7 +84,7 @@ func TestValuesAreFound(t *testing.T) {
 		{"你好，我叫张曼婷，很高兴。", "张曼婷"},
 		{"My favorite color is dark green.", "favorite color is dark green"},
 	} {
-		if got := values.Of([]*session.Event{said("user", r.text, 0)}, nil); !find(got, r.want) {
+		if got := values.Of([]*session.Event{said("user", r.text, 0)}, nil, nil); !find(got, r.want) {
 			t.Errorf("%q: got %q, want %q", r.text, texts(got), r.want)
 		}
 	}
@@ -113,7 +113,7 @@ var choices = []struct {
 func TestAValueSaysWhatItIsAndNoMore(t *testing.T) {
 	t.Parallel()
 	for _, c := range choices {
-		block := values.Block(1000, nil, values.Of([]*session.Event{said("user", c.text, 0)}, nil))
+		block := values.Block(1000, nil, values.Of([]*session.Event{said("user", c.text, 0)}, nil, nil))
 		for _, want := range c.want {
 			if !strings.Contains(block, want) {
 				t.Errorf("%q lacks %q: %q", c.text, want, block)
@@ -126,7 +126,7 @@ func TestAValueSaysWhatItIsAndNoMore(t *testing.T) {
 		}
 	}
 	answer := event("desk", 0, &genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "look_up", Response: map[string]any{"cabin": "basic_economy", "origin": "JFK"}}})
-	if got := texts(values.Of([]*session.Event{answer}, nil)); !slices.Contains(got, "cabin basic_economy") || !slices.Contains(got, "origin JFK") {
+	if got := texts(values.Of([]*session.Event{answer}, nil, nil)); !slices.Contains(got, "cabin basic_economy") || !slices.Contains(got, "origin JFK") {
 		t.Errorf("the fields of a result do not say what their values are: %q", got)
 	}
 }
@@ -136,7 +136,7 @@ func TestOrder(t *testing.T) {
 	got := texts(values.Of([]*session.Event{
 		said("bot", "Take KLM-2211 then.", 0), said("user", "Take KLM-3311 then.", 1), said("bot", "Take KLM-4411 then.", 2),
 		said("bot", "Was it KLM-4411 again?", 3), said("bot", "Yes, KLM-4411 it was.", 4), said("bot", "KLM-4411 is on time.", 5),
-	}, nil))
+	}, nil, nil))
 	want := []string{"KLM-4411", "KLM-3311", "KLM-2211"}
 	for i, text := range want {
 		if i >= len(got) || !strings.Contains(got[i], text) {
@@ -149,7 +149,7 @@ func TestBlock(t *testing.T) {
 	t.Parallel()
 	list := values.Of([]*session.Event{
 		said("user", "Cancel order ORD-17 please.", 0), said("bot", "The refund is $48.50 then.", 1), said("bot", "See ticket TCK-9 too.", 24*60),
-	}, nil)
+	}, nil, nil)
 	const want = "Exact values from these messages: user, 2 Mar 2026: order ORD-17 | bot, 2 Mar 2026: refund $48.50 | bot, 3 Mar 2026: ticket TCK-9"
 	if got := values.Block(600, nil, list); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -82,7 +82,8 @@ const measureTokens = 2000
 // because a record has only what it covers.
 func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*record.Metadata, l *Ledger, measures bool) (taken, error) {
 	asked, since := asksBefore(events, l.Current)
-	var found taken
+	answers, asks := said.Answers(events, asked, l.Shown, since)
+	found := taken{asks: asks}
 	var failed error
 	places := survive.Places{Logger: slog.New(slog.DiscardHandler), Tell: func(_ string, err error) { failed = err }}
 	redact, person := v.redact, v.person
@@ -106,7 +107,7 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 	// stored all the same, so the summary would lack its values for good.
 	err := v.steps.Run(context.WithoutCancel(ctx), within, struct{}{}, func(context.Context) error {
 		if l.MaxTokens > 0 {
-			lists := exactOf(events, absorbed, redact)
+			lists := exactOf(events, answers, absorbed, redact)
 			found.values = values.Merge(l.MaxTokens, lists...)
 			for i := range found.values {
 				one := &found.values[i]
@@ -117,9 +118,7 @@ func (v *Values) of(ctx context.Context, events []*session.Event, absorbed []*re
 			}
 		}
 		if l.SaidTokens > 0 {
-			var own []record.Value
-			own, found.asks = said.Of(events, asked, said.Answers(events, l.Shown, since), person, redact)
-			lists := [][]record.Value{own}
+			lists := [][]record.Value{said.Of(events, answers, person, redact)}
 			for _, s := range lists[0] {
 				found.userTokens += tokens.Estimate(s.Text)
 			}
@@ -154,8 +153,8 @@ func asksBefore(events []*session.Event, current []*record.Metadata) (asks bool,
 	return before.AsksSecret, before.EndTimestamp
 }
 
-func exactOf(events []*session.Event, absorbed []*record.Metadata, redact func(string) string) [][]record.Value {
-	lists := [][]record.Value{values.Of(events, redact)}
+func exactOf(events []*session.Event, answers map[*session.Event]bool, absorbed []*record.Metadata, redact func(string) string) [][]record.Value {
+	lists := [][]record.Value{values.Of(events, answers, redact)}
 	for _, m := range absorbed {
 		lists = append(lists, values.Redacted(m.Values, redact))
 	}
