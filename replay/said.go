@@ -40,7 +40,7 @@ func countSaid(r *run, turn int, req *model.LLMRequest) {
 func personsWords(c *genai.Content) string {
 	ev := &session.Event{Author: "user"}
 	ev.Content = c
-	if said, _ := words.Of([]*session.Event{ev}, false, nil, nil, nil); len(said) == 0 {
+	if len(words.Of([]*session.Event{ev}, nil, nil, nil)) == 0 {
 		return ""
 	}
 	var texts []string
