@@ -17,6 +17,10 @@ func Causes(found, sealed []Finding) []Finding {
 	bySeq := func(a, b Finding) int { return cmp.Compare(a.Seq, b.Seq) }
 	causes := slices.Clone(sealed)
 	slices.SortStableFunc(causes, bySeq)
+	gaps := slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return !f.gap() })
+	explained := func(f Finding) bool {
+		return slices.ContainsFunc(gaps, func(gap Finding) bool { return gap.explains(f) })
+	}
 	var rows, rest []Finding // what happened to rows, and everything else
 	for _, f := range found {
 		switch at := slices.IndexFunc(causes, func(c Finding) bool { return c.explains(f) }); {
@@ -24,7 +28,7 @@ func Causes(found, sealed []Finding) []Finding {
 			rest = append(rest, f)
 		case at >= 0:
 			causes[at].Also = append(causes[at].Also, f)
-		case f.gap() || !slices.ContainsFunc(found, func(c Finding) bool { return c.gap() && c.explains(f) }):
+		case f.gap() || !explained(f):
 			rows = append(rows, f)
 		default:
 			rest = append(rest, f) // the events in front of it are missing
@@ -32,14 +36,14 @@ func Causes(found, sealed []Finding) []Finding {
 	}
 	slices.SortStableFunc(rows, bySeq)
 	causes = append(causes, rows...)
-	known := len(causes)
+	nearest := nearestOf(causes)
 	var others []Finding
 	for _, f := range rest {
-		if known == 0 || !follows[f.Rule] {
+		if len(causes) == 0 || !follows[f.Rule] {
 			others = append(others, f)
 			continue
 		}
-		at := nearest(causes[:known], f.Seq)
+		at := nearest(f.Seq)
 		causes[at].Also = append(causes[at].Also, f)
 	}
 	return append(causes, marks(others)...)
@@ -63,56 +67,76 @@ var follows = map[string]bool{
 // gap reports whether the finding is about numbers that are missing.
 func (f Finding) gap() bool { return f.Rule == RuleAppended && f.kind == missing }
 
-// nearest is the position of the last cause that is not behind an event, 0 if all are.
-func nearest(causes []Finding, seq int64) int {
-	at := 0
-	for i, c := range causes {
-		if c.Seq <= seq && c.Seq >= causes[at].Seq {
-			at = i
-		}
+// nearestOf returns a function for the position of the last cause that is not behind an event, 0 if all are.
+func nearestOf(causes []Finding) func(seq int64) int {
+	order := make([]int, len(causes))
+	for i := range order {
+		order[i] = i
 	}
-	return at
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(causes[a].Seq, causes[b].Seq) })
+	return func(seq int64) int {
+		at, _ := slices.BinarySearchFunc(order, seq+1, func(i int, seq int64) int { return cmp.Compare(causes[i].Seq, seq) })
+		if at == 0 {
+			return 0
+		}
+		return order[at-1]
+	}
 }
 
 // alike makes one finding of those that say the same of several events: of marks that name the same record, of events
 // in a row whose digests do not follow, of one record, and of the links between events.
 func alike(found []Finding) []Finding {
 	var out []Finding
+	known := map[group]int{} // positions in out
 	for _, f := range found {
-		i := slices.IndexFunc(out, func(of Finding) bool { return of.same(f) })
-		if i < 0 || f.Warning {
+		of, joins := f.group(f.Seq - 1)
+		i, has := known[of]
+		if f.Warning || !joins || !has || f.Seq == 0 {
 			f.seqs = append(f.seqs, f.Seq)
 			out = append(out, f)
-			continue
-		}
-		of := &out[i]
-		of.seqs = append(of.seqs, f.Seq)
-		if f.Seq != of.last() {
-			of.Events = max(of.Events, 1) + 1
-			of.Last = f.Seq
+			i = len(out) - 1
 		} else {
-			of.More++
+			out[i].add(f)
+		}
+		if next, joins := f.group(out[i].last()); joins && !f.Warning {
+			known[next] = i
 		}
 	}
 	return out
 }
 
-// same reports whether a later finding is of the same kind and of the same cause.
-func (f Finding) same(later Finding) bool {
-	if f.Rule != later.Rule || f.kind != later.kind || f.Warning || later.Seq == 0 {
-		return false
-	}
+// group is what findings of one kind and of one cause have in common.
+type group struct {
+	rule, kind, text string
+	seq              int64
+}
+
+// group returns the group of a finding, if it may join others. last is the number of the event behind which it follows.
+func (f Finding) group(last int64) (of group, joins bool) {
+	of = group{rule: f.Rule, kind: f.kind}
 	switch f.Rule {
 	case RuleRecord:
-		return f.Seq == later.Seq
+		of.seq = f.Seq
 	case RuleChain, RuleEvent:
-		return f.last()+1 == later.Seq
+		of.seq = last
 	case RuleLinks, RuleHidden, RuleFormed, RuleRaw:
-		return true
 	case RuleCoveredBy:
-		return f.Text == later.Text
+		of.text = f.Text
+	default:
+		return of, false
 	}
-	return false
+	return of, true
+}
+
+// add takes another finding of the same group in.
+func (f *Finding) add(other Finding) {
+	f.seqs = append(f.seqs, other.Seq)
+	if other.Seq == f.last() {
+		f.More++
+		return
+	}
+	f.Events = max(f.Events, 1) + 1
+	f.Last = other.Seq
 }
 
 // last is the number of the last event that the finding is about.
@@ -141,5 +165,9 @@ func marks(found []Finding) []Finding {
 
 // has reports whether the finding is about all events of another.
 func (f Finding) has(other Finding) bool {
-	return !slices.ContainsFunc(other.seqs, func(seq int64) bool { return !slices.Contains(f.seqs, seq) })
+	own := map[int64]bool{}
+	for _, seq := range f.seqs {
+		own[seq] = true
+	}
+	return !slices.ContainsFunc(other.seqs, func(seq int64) bool { return !own[seq] })
 }

@@ -52,10 +52,12 @@ type breaks struct {
 	// shift is by how much the numbers of the events in front of the next one are too low, and run the finding about them.
 	shift int64
 	run   int
+	tried int // links that were searched for in vain
 }
 
-// mostShifted bounds the numbers that are tried for an event.
-const mostShifted = 1000
+// mostShifted bounds the numbers that are tried for an event, and mostTried the events for which it is in vain: a file
+// that somebody changed everywhere must not take a thousand times as long.
+const mostShifted, mostTried = 1000, 100
 
 // take looks at the next link.
 func (b *breaks) take(link sessionfile.Link) {
@@ -109,6 +111,9 @@ func (b *breaks) renumbered(before []byte, link sessionfile.Link) int64 {
 	if b.shift != 0 && fits(b.shift) {
 		return b.shift
 	}
+	if b.tried >= mostTried {
+		return 0
+	}
 	for by := int64(1); by <= mostShifted; by++ {
 		for _, shift := range []int64{by, -by} {
 			if fits(shift) {
@@ -116,6 +121,7 @@ func (b *breaks) renumbered(before []byte, link sessionfile.Link) int64 {
 			}
 		}
 	}
+	b.tried++
 	return 0
 }
 
