@@ -63,31 +63,50 @@ func Answers(events []*session.Event, asked bool, shown []*session.Event, since 
 	for _, ev := range events {
 		own[ev] = true
 	}
-	out, before := map[*session.Event]bool{}, (*session.Event)(nil)
-	for _, ev := range shown {
-		if ev == nil {
+	answers = map[*session.Event]bool{}
+	left := len(own) // a long view must not be walked for each window
+	var raw *session.Event
+	for i, ev := range shown {
+		if !own[ev] {
 			continue
 		}
-		text, _ := words(ev)
-		if text == "" {
-			continue
+		if i > 0 && !own[shown[i-1]] {
+			raw = spokenBefore(shown[:i])
 		}
-		if own[ev] && before != nil && !own[before] && !before.Timestamp.Before(since) {
-			asks, _ := words(before)
-			out[ev] = values.Announces(asks)
+		if text, _ := words(ev); text != "" {
+			if raw != nil && !own[raw] && !raw.Timestamp.Before(since) {
+				asks, _ := words(raw)
+				answers[ev] = values.Announces(asks)
+			}
+			raw = nil
 		}
-		before = ev
+		if left--; left == 0 {
+			break
+		}
 	}
 	for _, ev := range events {
 		if !adk.Classify(ev).Is(adk.Speaks) || record.Is(ev) {
 			continue
 		}
 		if text, _ := words(ev); text != "" {
-			out[ev] = out[ev] || asked
+			answers[ev] = answers[ev] || asked
 			asked = values.Announces(ends(text))
 		}
 	}
-	return out, asked
+	return answers, asked
+}
+
+// spokenBefore returns the last of some events that has words, nil if none has.
+func spokenBefore(events []*session.Event) *session.Event {
+	for _, ev := range slices.Backward(events) {
+		if ev == nil {
+			continue
+		}
+		if text, _ := words(ev); text != "" {
+			return ev
+		}
+	}
+	return nil
 }
 
 // written returns the texts of a message.
