@@ -149,7 +149,7 @@ func (f *finder) quotes(text string, s *sentence) {
 				continue
 			}
 		}
-		if words <= 10 && utf8.RuneCountInString(core) <= 60 && utf8.RuneCountInString(core) > 1 && !secretNear(core) {
+		if words <= 10 && utf8.RuneCountInString(core) <= 60 && utf8.RuneCountInString(core) > 1 && !chatter[strings.ToLower(core)] && !secretNear(core) {
 			f.add(kindQuote, "", core)
 		}
 	}
@@ -172,7 +172,9 @@ func (f *finder) sentence(s *sentence) {
 		case classLink:
 			f.add(kindLink, "", t[i].text)
 		case classPath:
-			f.add(kindPath, "", t[i].text)
+			if i == 0 || !strings.HasSuffix(t[i-1].text, "<") { // </tag>
+				f.add(kindPath, "", t[i].text)
+			}
 		case classID:
 			if n := f.name(t, i); n > 1 {
 				i += n - 1
@@ -507,6 +509,9 @@ func (f *finder) name(t []token, i int) int {
 	core := words(t[from:to])
 	core = strings.TrimSuffix(strings.TrimSuffix(core, "'s"), "’s")
 	if utf8.RuneCountInString(core) < 2 || !strings.ContainsFunc(core, unicode.IsLetter) || chatter[strings.ToLower(core)] || openers[strings.ToLower(core)] {
+		return to - i
+	}
+	if to < len(t) && t[to].class == classPunct && strings.Contains(t[to].text, ":") && t[to-1].end == t[to].begin { // Reservation ID: EHGLP3
 		return to - i
 	}
 	f.add(kindName, "", core)

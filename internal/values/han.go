@@ -172,6 +172,9 @@ func (f *finder) hanThings(t []token, i int) {
 		for _, word := range []string{"什么", "哪", "你", "给", "这", "那", "和", "的"} {
 			empty = empty || strings.HasPrefix(core, word)
 		}
+		for _, word := range []string{"我", "他们", "如何"} { // a clause, and no thing
+			empty = empty || strings.Contains(core, word)
+		}
 		if n >= 2 && !empty {
 			if end == len(run) {
 				core += hanList(t, i)

@@ -235,6 +235,8 @@ func classOf(w string) class {
 		}
 	}
 	switch {
+	case strings.HasPrefix(w, "##"): // a heading, or a mark such as ###STOP###
+		return classPunct
 	case isLink(w):
 		return classLink
 	case digits > 0 && isDate(w):
@@ -251,7 +253,7 @@ func classOf(w string) class {
 		return classID
 	case strings.Contains(w, "_") && uppers+lowers > 2, strings.Contains(w, "::") && inside == 2:
 		return classID
-	case humps > 0 && lowers > 1 && inside == 0 && !strings.HasPrefix(w, "Mc") && !strings.HasPrefix(w, "Mac"):
+	case humps > 0 && lowers > 1 && inside == 0 && !strings.HasPrefix(w, "Mc") && !strings.HasPrefix(w, "Mac") && !chatter[strings.ToLower(w)]:
 		return classID
 	case uppers >= 2 && lowers == 0 && others == 0 && digits == 0 && len(w) <= 12 && !chatter[strings.ToLower(w)]:
 		return classID
@@ -265,7 +267,8 @@ func classOf(w string) class {
 
 // chatter are words that people write in capitals though they name nothing.
 var chatter = set("ok lol omg btw fyi asap ai tv usa uk am pm i a and the not no yes so very really all must never always imo wow diy faq " +
-	"warning error info note todo done failed passed true false null none id url api json html")
+	"warning error info note todo done failed passed true false null none id ids url api json html css js sql xml http https get post put " +
+	"delete ui ip utc cli sdk os cpu dob eta mmhg when where who what why how")
 
 func isLink(w string) bool {
 	if at := strings.Index(w, "://"); at > 1 {

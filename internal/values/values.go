@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -184,7 +185,20 @@ func (r *reader) text(ev *session.Event, text string, weight float64, mark strin
 		redacted = r.redact(text)
 	}
 	redacted = strings.ToValidUTF8(redacted, " ")
+	if mark != "" {
+		redacted = withoutEscapes(redacted)
+	}
 	return r.add(ev, text, r.find.find(redacted, mark != ""), weight, mark, limit)
+}
+
+// escapes are those of a terminal and of a text within a text, which would stick to the word behind them.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;]*m|\\[nrt]`)
+
+func withoutEscapes(text string) string {
+	if !strings.ContainsAny(text, "\x1b\\") || strings.Contains(text, `:\`) { // C:\new is a path
+		return text
+	}
+	return escapes.ReplaceAllString(text, " ")
 }
 
 // add adds values that were found in a text, at most limit, and returns how many. What a redaction has put there is

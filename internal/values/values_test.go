@@ -108,6 +108,10 @@ var choices = []struct {
 	{"She is right more often than I like to admit.", nil, []string{"admit"}},
 	{"My boss is very demanding, my routine is working, and my favorite dish is lasagna.", []string{"lasagna"}, []string{"demanding", "working"}},
 	{"我们第一次聊天。", nil, []string{"第一次"}},
+	{"比如昨天晚上我在准备攀岩用的东西。", nil, []string{"准备"}},
+	{"**Reservation ID:** EHGLP3, and Anna Lee pays.", []string{"EHGLP3", "Anna Lee"}, []string{"Reservation ID |"}},
+	{"That is all, ###STOP### and </command-message> in the UI.", nil, []string{"STOP", "command", "UI"}},
+	{"The option is \"false\". A pressure of 12 mmHg is low.", []string{"12 mmHg"}, []string{"false"}},
 }
 
 func TestAValueSaysWhatItIsAndNoMore(t *testing.T) {
@@ -124,6 +128,10 @@ func TestAValueSaysWhatItIsAndNoMore(t *testing.T) {
 				t.Errorf("%q has %q: %q", c.text, not, block)
 			}
 		}
+	}
+	log := event("desk", 0, &genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "run", Response: map[string]any{"text": "\x1b[31mErrorCode is set\\nFindingList in C.go"}}})
+	if got := strings.Join(texts(values.Of([]*session.Event{log}, nil, nil)), " | "); strings.Contains(got, "31m") || strings.Contains(got, "nFinding") || !strings.Contains(got, "FindingList") {
+		t.Errorf("escapes stick to words: %q", got)
 	}
 	answer := event("desk", 0, &genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "look_up", Response: map[string]any{"cabin": "basic_economy", "origin": "JFK"}}})
 	if got := texts(values.Of([]*session.Event{answer}, nil, nil)); !slices.Contains(got, "cabin basic_economy") || !slices.Contains(got, "origin JFK") {
