@@ -86,7 +86,7 @@ func TestAttributesOfASpanStayAsTheyAre(t *testing.T) {
 		"gen_ai.compaction.inline":               attribute.BoolValue(true),
 		"gen_ai.compaction.tokens_before":        got["gen_ai.compaction.tokens_before"],
 		"gen_ai.compaction.tokens_after":         got["gen_ai.compaction.tokens_after"],
-		"gen_ai.compaction.kept":                 attribute.Float64Value(.5),
+		"gen_ai.compaction.kept":                 attribute.Float64Value(.6667),
 		"gen_ai.compaction.start_timestamp":      seconds(events[0].Timestamp),
 		"gen_ai.compaction.end_timestamp":        seconds(events[5].Timestamp),
 		"gen_ai.request.model":                   attribute.StringValue("gemini-2.5-flash"),
