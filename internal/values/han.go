@@ -70,7 +70,10 @@ func (f *finder) hanNumber(t []token, i, at int) int {
 			}
 		}
 	}
-	if end == from || strings.HasPrefix(run[at:], "第一次") || numerals == 1 && (strings.HasPrefix(run[at:], "一") || strings.HasPrefix(run[at:], "几")) && !strings.Contains(run[from:end], "月") {
+	if end == from {
+		return from // nothing that begins with a later numeral has a unit either
+	}
+	if strings.HasPrefix(run[at:], "第一次") || numerals == 1 && (strings.HasPrefix(run[at:], "一") || strings.HasPrefix(run[at:], "几")) && !strings.Contains(run[from:end], "月") {
 		return 0 // 一个 is "a", 几个 is "some"
 	}
 	kind := kindNumber
@@ -92,11 +95,14 @@ func (f *finder) hanNumber(t []token, i, at int) int {
 
 // hanDigits adds a number in digits with the unit in the run behind it: 10分钟, 5月6号.
 func (f *finder) hanDigits(t []token, i int) {
+	run := t[i].text
+	if i+1 < len(t) && t[i+1].class == classNumber && t[i].end == t[i+1].begin && utf8.RuneCountInString(run) <= 2 {
+		return // the run behind the next number adds it
+	}
 	from := i - 1
 	for from-2 >= 0 && t[from-2].class == classNumber && t[from-1].class == classHan && t[from-2].end == t[from-1].begin && t[from-1].end == t[from].begin && utf8.RuneCountInString(t[from-1].text) <= 2 {
 		from -= 2
 	}
-	run := t[i].text
 	end := 0
 	for n := 0; end < len(run) && n < 4; n++ {
 		r, size := utf8.DecodeRuneInString(run[end:])
@@ -108,12 +114,9 @@ func (f *finder) hanDigits(t []token, i int) {
 		}
 		end += size
 	}
-	text := ""
+	var text strings.Builder
 	for _, one := range t[from:i] {
-		text += one.text
-	}
-	if i+1 < len(t) && t[i+1].class == classNumber && t[i].end == t[i+1].begin && utf8.RuneCountInString(run) <= 2 {
-		return // the run behind the next number adds it
+		text.WriteString(one.text)
 	}
 	kind := kindNumber
 	if strings.ContainsAny(run[:end], "年月日号天周点时星期") {
@@ -123,7 +126,8 @@ func (f *finder) hanDigits(t []token, i int) {
 	if from > 0 && t[from-1].class == classHan {
 		before = hanContext(t[from-1].text)
 	}
-	f.add(kind, before, text+run[:end])
+	text.WriteString(run[:end])
+	f.add(kind, before, text.String())
 }
 
 // hanContext returns the last characters of a run.
