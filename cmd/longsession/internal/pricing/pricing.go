@@ -21,6 +21,9 @@ var Models = []string{
 // maxPrice is in USD per million tokens. No model costs as much, and sums of it stay finite.
 const maxPrice = 1_000_000
 
+// minPrice is that of package tokens, which takes less for a price per token.
+const minPrice = 0.0001
+
 // Value is the value of --price: prices such as 'input=3,cached=0.3,output=15', which replace all
 // prices of a model.
 func Value(to *tokens.Model) setting.Value {
@@ -55,7 +58,10 @@ func parse(text string) (m tokens.Model, err error) {
 			return m, fmt.Errorf("%s=%s is more than %s; %s", key, value, terminal.Commas(maxPrice), form)
 		}
 		if usd == 0 && key == "cached" { // package tokens takes 0 for unknown
-			return m, fmt.Errorf("cached=%s: a price of 0 for cached tokens is not supported; write a very small price, such as cached=0.000001, or leave it out: then cached tokens cost as much as input", value)
+			return m, fmt.Errorf("cached=%s: a price of 0 for cached tokens is not supported; write a very small price, such as cached=0.0001, or leave it out: then cached tokens cost as much as input", value)
+		}
+		if usd > 0 && usd < minPrice {
+			return m, fmt.Errorf("%s=%s is less than %v; %s", key, value, minPrice, form)
 		}
 		*field = usd
 	}
