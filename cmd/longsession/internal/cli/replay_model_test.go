@@ -257,8 +257,11 @@ func TestModelsAndPacksStandSideBySide(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "a.html")
 	end, _ = replayedBy(t, "openai", 10, answer, append(grid, "--json=false", "--html", page)...)
 	flat := strings.Join(strings.Fields(end.stdout), " ")
+	if !strings.Contains(flat, ", by a model; except for the keys of the grid") {
+		t.Errorf("the report does not say that a model writes: %s", flat)
+	}
 	written := fmt.Sprintf("%d/%[1]d 0", totals[4].Summarizer.Written)
-	for _, want := range []string{"writer gpt-4o at 127.0.0.1:", "the run ends before that costs more than $1", "model / gpt-4o-mini / handover " + written, "values in- words US $ for"} {
+	for _, want := range []string{"writer gpt-4o at 127.0.0.1:", "the run ends when that has cost $1", "model / gpt-4o-mini / handover " + written, "values in- words US $ for"} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("the report lacks %q:\n%s", want, end.stdout)
 		}
@@ -302,6 +305,9 @@ func TestMistakesAboutModelsAreRefusedBeforeAnyWork(t *testing.T) {
 		"--server-timeout without --summarizer model":                                                 "--server-timeout 7",
 		"--max-summary-cost-usd without --summarizer model":                                           "--max-summary-cost-usd 7",
 		"--prompt-pack is handover with --summarizer extractive: no model reads the prompt":           "--prompt-pack handover",
+		`--summary-model "m\x1b[31m" has a character that cannot be seen`:                             "--summarizer model --summary-model m\x1b[31m --base-url http://localhost:1/v1",
+		`--summary-model "m\a" has a character that cannot be seen`:                                   "--summarizer model --grid summary-model=n,m\a --base-url http://localhost:1/v1",
+		`--summary-price: input=0.00001 is less than 0.0001`:                                          "--summarizer model --summary-model m --summary-price input=0.00001,output=2",
 		"--summary-model is empty: name a model":                                                      "--summarizer model --summary-model=",
 		"--summary-price with a and b: they do not all cost the same":                                 "--summarizer model --summary-price input=1,output=2 --grid summary-model=a,b",
 		"--grid: summary-model, and no model writes summaries; add --summarizer model":                "--grid summary-model=a,b",

@@ -103,7 +103,7 @@ func (f *flags) writerSettings() []setting.Setting {
 	return slices.Concat([]setting.Setting{
 		{Name: "summary-price", Value: pricing.Value(&f.summaryPrice), Help: "prices of the model that writes the summaries, in the form of --price"},
 		{Name: "max-summary-cost-usd", Value: pricing.Ceiling(&f.summaryCeiling),
-			Help: "the run ends before the summaries of --summarizer model cost more than this; 0: no limit"},
+			Help: "the run ends when the summaries of --summarizer model have cost this; 0: no limit"},
 	}, chatcmd.ServerSettings(&f.server))
 }
 

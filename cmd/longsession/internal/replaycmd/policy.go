@@ -191,7 +191,7 @@ func (p *policy) describeCompaction(mirror bool) string {
 	}
 	who := p.summarizer
 	if who == byModel {
-		who = "by " + terminal.Printable(p.summaryModel)
+		who = "by " + cmp.Or(p.summaryModel, "a model")
 	}
 	return fmt.Sprintf("%s; %s of up to %s tokens, %s", strings.Join(when, ", "), summaries, terminal.Commas(c.MaxSummaryTokens), who)
 }

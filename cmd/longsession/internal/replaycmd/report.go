@@ -52,7 +52,7 @@ func (s *summary) conversations() int { return s.totals[0].Conversations }
 func (s *summary) silent(p *plan) string {
 	for i, t := range s.totals {
 		if p.policies[i].Config.Model != nil && t.Summarizer.Failed > 0 && t.Summarizer.Written == 0 {
-			return "the model of " + t.Policy
+			return t.Policy
 		}
 	}
 	return ""

@@ -121,7 +121,7 @@ func (r *replaying) verdict() error {
 	case r.sum.conversations() == 0 && len(r.plan.only) > 0:
 		return exit.Usage("no conversation has an ID that --only asks for (%q): see the IDs in the table without --only", r.plan.only)
 	case r.sum.silent(r.plan) != "":
-		return exit.Failed("%s has written no summary: the notes of the report say why", r.sum.silent(r.plan))
+		return exit.Failed("the model has written no summary (%s): the notes of the report say why", r.sum.silent(r.plan))
 	case r.sum.findings > 0:
 		return exit.Findings(r.sum.findings)
 	}

@@ -57,6 +57,8 @@ func (f *flags) checkWriters(given func(flag string) bool) error {
 	switch {
 	case named && slices.Contains(f.summaryModels(), ""):
 		return exit.Usage("--summary-model is empty: name a model, such as gemini-3.1-flash-lite")
+	case slices.ContainsFunc(f.summaryModels(), unprintable):
+		return exit.Usage("--summary-model %q has a character that cannot be seen: write the name as its provider does", f.summaryModels()[slices.IndexFunc(f.summaryModels(), unprintable)])
 	case f.summaryPrice.Priced() && len(f.summaryModels()) > 1:
 		return exit.Usage("--summary-price with %s: they do not all cost the same; replay them one by one", terminal.List(f.summaryModels(), "and"))
 	case f.asksModel() && !named:
@@ -75,6 +77,8 @@ func (f *flags) checkWriters(given func(flag string) bool) error {
 	}
 	return nil
 }
+
+func unprintable(name string) bool { return terminal.Printable(name) != name }
 
 // summaryModel is what is known of a model whose summaries or prices are asked for.
 func (p *plan) summaryModel(name string) (m tokens.Model, known bool) {
@@ -137,7 +141,7 @@ func (p *plan) open(ctx context.Context, name string) (*writer, error) {
 	switch {
 	case p.summaryCeiling == 0, setup.Free():
 	case !price.Priced():
-		return nil, exit.Usage("--summary-model is %s, whose price is not known, so nobody can tell when its summaries have cost --max-summary-cost-usd %v: give --summary-price, or --max-summary-cost-usd 0 for no limit", terminal.Printable(name), p.summaryCeiling)
+		return nil, exit.Usage("--summary-model is %s, whose price is not known, so nobody can tell when its summaries have cost --max-summary-cost-usd %v: give --summary-price, or --max-summary-cost-usd 0 for no limit", name, p.summaryCeiling)
 	default:
 		w.llm = p.spending.bounded(w.llm, price)
 	}
@@ -157,7 +161,7 @@ func (p *plan) describeWriters() string {
 		if w == nil {
 			continue
 		}
-		text := terminal.Printable(name)
+		text := name
 		if w.server != "" {
 			text += " at " + w.server
 		}
@@ -177,7 +181,7 @@ func (p *plan) describeWriters() string {
 		text = names[0] + ", which reads the conversations"
 	}
 	if bounded {
-		text += fmt.Sprintf("; the run ends before that costs more than %v (--max-summary-cost-usd)", p.summaryCeiling)
+		text += fmt.Sprintf("; the run ends when that has cost %v (--max-summary-cost-usd)", p.summaryCeiling)
 	}
 	return text
 }
