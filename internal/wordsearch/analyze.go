@@ -1,6 +1,7 @@
 package wordsearch
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -57,6 +58,15 @@ func Redacted(ev *session.Event, redact func(string) string) string {
 		text = redact(text)
 	}
 	return cutText(text, maxText)
+}
+
+// Whole returns what [Redacted] does, however long the event's text is.
+func Whole(ev *session.Event, redact func(string) string) string {
+	text := textOf(ev, math.MaxInt)
+	if redact != nil && text != "" {
+		text = redact(text)
+	}
+	return text
 }
 
 // redactAhead is how many bytes behind the end of an event's text are redacted with it. A key that is cut in two would

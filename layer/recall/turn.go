@@ -80,7 +80,7 @@ func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, q Qu
 	if number > 1 {
 		named.Ref += partMark + strconv.Itoa(number)
 	}
-	if named.Text, named.Cut, ok = part(r.text(events[at]), perPart, number); !ok {
+	if named.Text, named.Cut, ok = part(r.whole(events[at]), perPart, number); !ok {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, named.Ref)
 	}
 	p := Passage{Session: ref, Lines: []Line{named}}

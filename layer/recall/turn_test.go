@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -123,5 +124,33 @@ func TestAModelReadsALongMessageInParts(t *testing.T) {
 		if got := answersOf(t, svc, r, recall.TurnToolName, map[string]any{"ref": bad})[0]; !strings.Contains(got, "There is no such message") {
 			t.Errorf("%s: %s", bad, got)
 		}
+	}
+}
+
+// Parts are whole characters, and together they are the message, however long it is.
+func TestTheLongestMessageIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]string{"letters": "abcdefghij", "words": "wall 17 ", "emoji": "🏠", "accents": "é", "Chinese": "墙", "right to left": "קיר "} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole := strings.TrimSpace(strings.Repeat(one, 100_000/len(one))) + " the end"
+			svc := service(t)
+			store(t, svc, ref, append([]string{"user: " + whole}, long()...)...)
+			r := recaller(t, svc, recall.Config{})
+			got := ""
+			for part, more := 1, true; more; part++ {
+				p, err := r.Turn(t.Context(), ref, "", fmt.Sprintf("m1/%d", part))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !utf8.ValidString(p.Lines[0].Text) || p.Lines[0].Text == "" {
+					t.Fatalf("part %d is %q", part, p.Lines[0].Text)
+				}
+				got, more = got+p.Lines[0].Text, p.Lines[0].Cut
+			}
+			if got != whole {
+				t.Errorf("read %d of %d bytes, the end is %q", len(got), len(whole), got[max(0, len(got)-80):])
+			}
+		})
 	}
 }
