@@ -43,6 +43,10 @@ func (f *finder) find(text string, fromTool bool) []found {
 		if len(f.out) >= maxFound {
 			return
 		}
+		if strings.TrimSpace(s.text) == LeftOut { // what it stands for is gone
+			f.secret = false
+			return
+		}
 		near := secretNear(s.text)
 		announced := f.secret
 		f.secret = near && endsOpen(s.text)

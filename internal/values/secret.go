@@ -487,6 +487,7 @@ func WithoutSecrets(text string, announced bool) string {
 	safe := withoutCards(text) == text
 	var b strings.Builder
 	kept, marked, listed, end := false, false, false, 0
+	opening := announced
 	eachSentence(text, func(s *sentence) {
 		mark := strings.TrimSpace(s.text) == LeftOut // by an earlier call: what it stood for is gone
 		near := !mark && secretNear(s.text)
@@ -495,8 +496,10 @@ func WithoutSecrets(text string, announced bool) string {
 		}
 		end = s.end
 		if mark || near || announced || !safe && withoutCards(s.text) != s.text || slices.ContainsFunc(strings.Fields(s.text), isSecret) {
-			listed = announced && !mark && opensLine(s.text)
-			announced = listed || near && endsOpen(s.text)
+			goesOn := opening && !mark && opensAnswer(s.text)
+			opening = goesOn
+			listed = announced && !mark && !goesOn && opensLine(s.text)
+			announced = listed || goesOn || near && endsOpen(s.text)
 			if !marked {
 				b.WriteString(" " + LeftOut + "\n")
 			}
@@ -504,12 +507,18 @@ func WithoutSecrets(text string, announced bool) string {
 			return
 		}
 		b.WriteString(s.text)
-		kept, marked, listed = true, false, false
+		kept, marked, listed, opening = true, false, false, false
 	})
 	if !kept {
 		return ""
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// opensAnswer reports whether a sentence says nothing, as "Sure." and "Here you are:" do: what was asked for is behind it.
+func opensAnswer(s string) bool {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !stop[w] && !openers[w] && !chatter[w] })
 }
 
 // opensLine reports whether a line is one of several, because no sentence ends in it.
