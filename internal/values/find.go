@@ -258,7 +258,7 @@ func context(t []token, at int) string {
 		if len(words) > 0 && (t[i].lower == "and" || clauses[t[i].lower]) {
 			break
 		}
-		if numberWords[t[i].lower] {
+		if numberWords[t[i].lower] || t[i].lower == "x" && i > 0 && t[i-1].class == classNumber { // 170 x 240
 			continue
 		}
 		if t[i].class == classWord && len(t[i].text) <= 24 && !stop[strings.TrimSuffix(t[i].lower, "'s")] || t[i].class == classID && len(t[i].text) <= 24 && !isSecret(t[i].text) {
@@ -326,7 +326,7 @@ func (f *finder) number(s *sentence, i int) int {
 	for to+1 < len(t) && (t[to].lower == "x" || t[to].text == "×") && t[to+1].class == classNumber { // 170 x 240
 		to += 2
 	}
-	if to < len(t) && (t[to].class == classWord && !stop[t[to].lower] || t[to].class == classNumber && units[strings.ToLower(t[to].text)]) {
+	if to < len(t) && (t[to].class == classWord && (!stop[t[to].lower] || len(t[to].text) == 1 && units[t[to].lower]) || t[to].class == classNumber && units[strings.ToLower(t[to].text)]) {
 		to++
 		if to < len(t) && t[to].class == classWord && t[to-1].class == classWord && (measured[t[to-1].lower] || strings.Contains(t[to-1].text, "-")) && !stop[t[to].lower] {
 			to++
