@@ -2,10 +2,14 @@ package chatcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/adk-go-ext/longsession/cmd/longsession/config"
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/openai"
 	"github.com/adk-go-ext/longsession/cmd/longsession/internal/terminal"
 	"github.com/adk-go-ext/longsession/layer/guard"
 	"github.com/adk-go-ext/longsession/tokens"
@@ -24,6 +28,12 @@ func Named(ctx context.Context, flag, name string, flags config.Values, price to
 		return nil, fmt.Errorf("%s is %s, which is turned off: name %s, which a chat uses instead", flag, terminal.Printable(name), used)
 	}
 	return s, nil
+}
+
+// GivenUp reports whether an error of a model is that of a call whose answer did not come, or not as a whole. Unlike one that
+// is refused, it may have to be paid.
+func GivenUp(err error) bool {
+	return slices.ContainsFunc([]error{errSilent, openai.ErrIdle, errCut, io.ErrUnexpectedEOF}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // Free reports whether the model costs nothing: a script, or a model without a price on this machine.

@@ -289,6 +289,28 @@ func TestARunEndsBeforeItsSummariesCostTooMuch(t *testing.T) {
 	}
 }
 
+// TestACallThatIsGivenUpCountsAgainstTheLimit: its server may have worked on the answer.
+func TestACallThatIsGivenUpCountsAgainstTheLimit(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"silent": func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() },
+		"cut": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, recording(r, trueSummary, "STOP")[:100])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		for protocol, limit := range map[string]string{"gemini": ".0005", "openai": ".002"} {
+			var asked atomic.Int64
+			end, _ := replayedBy(t, protocol, 30, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); answer(w, r) },
+				"--server-timeout", "1", "--max-summary-cost-usd", limit)
+			if end.code != exit.CodeFailed || !strings.Contains(end.stderr, "--max-summary-cost-usd") || asked.Load() != 1 {
+				t.Errorf("%s, %s: exit code %d after %d calls: %s", name, protocol, end.code, asked.Load(), end.stderr)
+			}
+		}
+	}
+}
+
 // TestMistakesAboutModelsAreRefusedBeforeAnyWork.
 func TestMistakesAboutModelsAreRefusedBeforeAnyWork(t *testing.T) {
 	home(t)

@@ -159,11 +159,12 @@ type watch struct {
 	timer *time.Timer
 }
 
-var errIdle = errors.New("the server has sent nothing for too long")
+// ErrIdle is in the error of a call that was given up, because the server was silent for too long.
+var ErrIdle = errors.New("the server has sent nothing for too long")
 
 func newWatch(ctx context.Context, idle time.Duration) (*watch, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(idle, func() { cancel(errIdle) })
+	timer := time.AfterFunc(idle, func() { cancel(ErrIdle) })
 	return &watch{ctx, idle, timer}, func() { timer.Stop(); cancel(nil) }
 }
 
@@ -172,8 +173,8 @@ func (w *watch) explain(err error) error {
 	if err == nil || w.Err() == nil {
 		return err
 	}
-	if cause := context.Cause(w); errors.Is(cause, errIdle) {
-		return fmt.Errorf("%w (%s): check whether it works; a server that needs longer gets it by --server-timeout", errIdle, w.idle)
+	if cause := context.Cause(w); errors.Is(cause, ErrIdle) {
+		return fmt.Errorf("%w (%s): check whether it works; a server that needs longer gets it by --server-timeout", ErrIdle, w.idle)
 	}
 	return context.Cause(w)
 }

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/adk/model"
 
+	"github.com/adk-go-ext/longsession/cmd/longsession/internal/chatcmd"
 	"github.com/adk-go-ext/longsession/internal/wrapper"
 	"github.com/adk-go-ext/longsession/tokens"
 )
@@ -42,14 +43,15 @@ func (s *spending) bounded(llm model.LLM, price tokens.Model) model.LLM {
 				return
 			}
 			var used tokens.Usage
+			var failed error
 			defer func() {
-				if used.Total() == 0 && ctx.Err() != nil {
+				if used.Total() == 0 && (ctx.Err() != nil || chatcmd.GivenUp(failed)) {
 					used = expected // given up, and not refused
 				}
 				s.settle(price.Nanos(expected), price.Nanos(used))
 			}()
 			for resp, err := range llm.GenerateContent(ctx, req, stream) {
-				if err == nil && resp != nil {
+				if failed = err; err == nil && resp != nil {
 					used = usageOf(resp, expected, used)
 				}
 				if !yield(resp, err) {
