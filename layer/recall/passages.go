@@ -176,18 +176,14 @@ func (r *Recaller) line(ev *session.Event, position, turn int, words wordsearch.
 // text returns what may be shown of an event, in one line. Redact sees it twice: as it is stored, and as it
 // is shown, because a name across two lines is whole in one line.
 func (r *Recaller) text(ev *session.Event) string {
-	return r.shown(wordsearch.Redacted(ev, r.cfg.Redact))
+	return shown(wordsearch.Redacted(ev, r.cfg.Redact), r.cfg.Redact)
 }
 
-// whole is [Recaller.text] of an event that is longer than what of it is searched.
-func (r *Recaller) whole(ev *session.Event) string {
-	return r.shown(wordsearch.Whole(ev, r.cfg.Redact))
-}
-
-func (r *Recaller) shown(redacted string) string {
-	text := oneLine(redacted)
-	if r.cfg.Redact != nil {
-		text = oneLine(r.cfg.Redact(text))
+// shown returns a text that redact, which may be nil, has seen as it is stored.
+func shown(stored string, redact func(string) string) string {
+	text := oneLine(stored)
+	if redact != nil {
+		text = oneLine(redact(text))
 	}
 	return text
 }

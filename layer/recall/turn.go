@@ -80,7 +80,8 @@ func (r *Recaller) readTurn(ctx context.Context, ref compaction.SessionRef, q Qu
 	if number > 1 {
 		named.Ref += partMark + strconv.Itoa(number)
 	}
-	if named.Text, named.Cut, ok = part(r.whole(events[at]), perPart, number); !ok {
+	whole := shown(wordsearch.Whole(events[at], r.cfg.Redact), r.cfg.Redact) // also what of it is not searched
+	if named.Text, named.Cut, ok = part(whole, perPart, number); !ok {
 		return Passage{}, fmt.Errorf("%w: %.40q", ErrNoSuchRef, named.Ref)
 	}
 	p := Passage{Session: ref, Lines: []Line{named}}
