@@ -65,6 +65,9 @@ func saidIn(b *strings.Builder, value any, depth int) {
 		}
 		text := strings.ToValidUTF8(v, " ")
 		b.WriteString(fold(clean(text)) + "\n")
+		if plain := withoutEscapes(text); plain != text {
+			b.WriteString(fold(clean(plain)) + "\n")
+		}
 		if strings.ContainsFunc(text, hidden) { // it ends a word, and a value does not have it
 			b.WriteString(fold(clean(strings.Map(func(r rune) rune {
 				if hidden(r) {

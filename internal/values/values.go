@@ -186,7 +186,7 @@ func (r *reader) text(ev *session.Event, text string, weight float64, mark strin
 	}
 	redacted = strings.ToValidUTF8(redacted, " ")
 	if mark != "" {
-		redacted = withoutEscapes(redacted)
+		text, redacted = withoutEscapes(text), withoutEscapes(redacted)
 	}
 	return r.add(ev, text, r.find.find(redacted, mark != ""), weight, mark, limit)
 }

@@ -130,8 +130,16 @@ func TestAValueSaysWhatItIsAndNoMore(t *testing.T) {
 		}
 	}
 	log := event("desk", 0, &genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "run", Response: map[string]any{"text": "\x1b[31mErrorCode is set\\nFindingList in C.go"}}})
-	if got := strings.Join(texts(values.Of([]*session.Event{log}, nil, nil)), " | "); strings.Contains(got, "31m") || strings.Contains(got, "nFinding") || !strings.Contains(got, "FindingList") {
-		t.Errorf("escapes stick to words: %q", got)
+	for _, redact := range []func(string) string{nil, func(s string) string { return s }} {
+		found := values.Of([]*session.Event{log}, nil, redact)
+		if got := strings.Join(texts(found), " | "); strings.Contains(got, "31m") || strings.Contains(got, "nFinding") || !strings.Contains(got, "FindingList") {
+			t.Errorf("escapes stick to words: %q", got)
+		}
+		for _, v := range found {
+			if !values.Holds(log, v) {
+				t.Errorf("the event does not have %q any more", v.Text)
+			}
+		}
 	}
 	answer := event("desk", 0, &genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "look_up", Response: map[string]any{"cabin": "basic_economy", "origin": "JFK"}}})
 	if got := texts(values.Of([]*session.Event{answer}, nil, nil)); !slices.Contains(got, "cabin basic_economy") || !slices.Contains(got, "origin JFK") {
