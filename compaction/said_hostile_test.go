@@ -101,8 +101,8 @@ func TestAHookThatDoesNotReturnHarmsNoTurn(t *testing.T) {
 	}
 }
 
-// A summary in another language, and a window without a value, are as good as any other: the words stand beside it, and the
-// model is not asked again for nothing.
+// The service takes a summary in another language, and one of a window without a value, as it takes any other: it shows the
+// user's words beside it, and does not ask the model again.
 func TestASummaryInAnotherLanguageIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]struct{ summary, said, answer string }{

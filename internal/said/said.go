@@ -61,7 +61,9 @@ func words(ev *session.Event) (text string, spoken bool) {
 func Answers(events []*session.Event, asked bool, shown []*session.Event, since time.Time) (answers map[*session.Event]bool, asks bool) {
 	own := make(map[*session.Event]bool, len(events))
 	for _, ev := range events {
-		own[ev] = true
+		if ev != nil {
+			own[ev] = true
+		}
 	}
 	answers = map[*session.Event]bool{}
 	left := len(own) // a long view must not be walked for each window
@@ -85,7 +87,7 @@ func Answers(events []*session.Event, asked bool, shown []*session.Event, since 
 		}
 	}
 	for _, ev := range events {
-		if !adk.Classify(ev).Is(adk.Speaks) || record.Is(ev) {
+		if ev == nil || !adk.Classify(ev).Is(adk.Speaks) || record.Is(ev) {
 			continue
 		}
 		if text, _ := words(ev); text != "" {

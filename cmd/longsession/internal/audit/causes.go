@@ -143,7 +143,7 @@ func (f *Finding) add(other Finding) {
 func (f Finding) last() int64 { return max(f.Seq, f.Last) }
 
 // marks puts what a view lacks below the mark that hides it, and the mark on the session below the records that conflict:
-// whoever marks an event as covered also hides it.
+// the mark that an event is covered also hides the event.
 func marks(found []Finding) []Finding {
 	var out []Finding
 	for _, f := range found {

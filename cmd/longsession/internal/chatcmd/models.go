@@ -138,7 +138,7 @@ func (s source) open(ctx context.Context, name string) (model.LLM, error) {
 	case isOpenAI(name):
 		return nil, fmt.Errorf("%s is %s, and no key is set: set OPENAI_API_KEY, or name another server with --base-url", flag, shown)
 	}
-	return nil, fmt.Errorf("%s is %s, and nobody is known who serves it: name the server with --base-url, such as --base-url http://localhost:11434/v1 for Ollama, or use a model of Gemini", flag, shown)
+	return nil, fmt.Errorf("%s is %s, and no server is known for it: name the server with --base-url, such as --base-url http://localhost:11434/v1 for Ollama, or use a model of Gemini", flag, shown)
 }
 
 // ofModel is the flag that names the model.

@@ -29,7 +29,7 @@ func TestAModelIsOpenedByItsNameFromWhereAChatHasIt(t *testing.T) {
 		{name: "gemini-1.5-pro", variable: "GEMINI_API_KEY", value: "x", refused: "--summary-model is gemini-1.5-pro, which is turned off: name gemini-3.1-pro-preview"},
 		{name: "gpt-4o", variable: "OPENAI_API_KEY", value: "x", server: "api.openai.com"},
 		{name: "gpt-4o", refused: "--summary-model is gpt-4o, and no key is set: set OPENAI_API_KEY"},
-		{name: "mine", refused: "--summary-model is mine, and nobody is known who serves it"},
+		{name: "mine", refused: "--summary-model is mine, and no server is known for it"},
 		{name: "mine", variable: "LONGSESSION_BASE_URL", value: "http://localhost:7/v1", server: "localhost:7", free: true},
 		{name: "mine", variable: "OPENAI_BASE_URL", value: "https://example.com/v1", server: "example.com"},
 		{name: "gpt-4o", variable: "LONGSESSION_BASE_URL", value: "http://localhost:7/v1", server: "localhost:7"},
